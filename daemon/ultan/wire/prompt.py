@@ -1,0 +1,166 @@
+"""UserPromptSubmit: the person typed something; record it and put what applies before the agent.
+
+The daemon is asked first, within a total deadline; without an answer the lexical fallback answers from
+`catalog.json`. Both go through the same renderer and the same session memory.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+
+from ultan.wire import block, client, errors, guard, nudges
+from ultan.wire.files import utc_now
+from ultan.wire.hook import ANY_PROMPT, Call
+from ultan.wire.privacy import is_private_prompt, strip_private
+from ultan.wire.redact import redact
+
+ANSWER_SECONDS = 0.8
+# After a daemon that did not answer in time, the next prompts of the minute wait less for it.
+DOUBTFUL_SECONDS = 0.25
+DOUBT_LASTS = 60.0
+PRIME_CHARS = 24_000
+_FEWEST_ARGUMENT_WORDS = 3
+
+
+def handle(call: Call) -> None:
+    """Record the prompt and show what applies to it."""
+    prompt = call.text("prompt")
+    if is_private_prompt(prompt):
+        call.memory.add(call.now, private=call.text("prompt_id") or ANY_PROMPT)
+        return
+    if not call.listens():
+        return
+    if guard.is_synthetic(prompt):
+        if not call.in_private_turn():
+            call.append(synthetic=True)
+        return
+    if call.memory.private is not None:
+        call.memory.add(call.now, private=None)
+    command = guard.slash_command(prompt)
+    if command:
+        call.append(command=command)
+    else:
+        call.append()
+    question = text_to_prime(prompt, command)
+    waiting = nudges.peek(call.home)
+    if question or waiting:
+        show(call, recall(call, question) if question else [])
+
+
+def text_to_prime(prompt: str, command: str | None) -> str:
+    """What of a prompt is asked of the library: private parts cut, secrets redacted, very long texts' middle
+    left out. "" where nothing should be asked: Ultan's own commands, bare commands of others.
+    """
+    text = prompt
+    if command:
+        if command == "ultan" or command.startswith(("ultan:", "ultan-")):
+            return ""
+        text = prompt.lstrip()[len(command) + 1 :].strip()
+        if len(text.split()) < _FEWEST_ARGUMENT_WORDS:
+            return ""
+    if len(text) > PRIME_CHARS * 4:
+        text = text[: PRIME_CHARS * 2] + "\n" + text[-PRIME_CHARS * 2 :]
+    text = redact(strip_private(text))
+    if len(text) > PRIME_CHARS:
+        text = text[: PRIME_CHARS // 2] + "\n" + text[-PRIME_CHARS // 2 :]
+    return text.strip()
+
+
+def recall(call: Call, question: str) -> list[dict[str, object]]:
+    """The entries that apply, from the daemon or else the fallback; starts the daemon where none lives."""
+    if not os.path.isdir(call.home.knowledge):
+        call.start_daemon()
+        return []
+    doubtful = errors.last(call.home, "daemon", DOUBT_LASTS, call.now) > 0
+    message: dict[str, object] = {
+        "op": "prime",
+        "session_id": call.text("session_id"),
+        "prompt_id": call.text("prompt_id"),
+        "cwd": call.text("cwd"),
+        "prompt": question,
+        "exclude": sorted(call.memory.shown),
+    }
+    seconds = DOUBTFUL_SECONDS if doubtful else ANSWER_SECONDS
+    message["deadline_ms"] = int(seconds * 1000)
+    try:
+        answer = client.request(call.home, message, seconds)
+        entries = answer.get("entries")
+        if answer.get("ok") is True and isinstance(entries, list):
+            return [entry for entry in entries if isinstance(entry, dict)]
+        reason = answer.get("error")
+        if not (isinstance(reason, dict) and reason.get("type") in ("warming", "late", "busy")):
+            call.complain("answer", "the daemon refused the question: %s" % str(reason)[:200])
+    except client.Unreachable:
+        call.start_daemon()
+    except client.Unresponsive as error:
+        call.complain("daemon", "the daemon did not answer in %.2f s: %s" % (seconds, error))
+        call.start_daemon()  # does nothing while somebody holds the daemon's lock
+    return fall_back(call, question)
+
+
+def fall_back(call: Call, question: str) -> list[dict[str, object]]:
+    """The lexical answer from the catalog, noted in the recall log as the daemon's answers are."""
+    from ultan.wire.lexical import Catalog
+    from ultan.wire.project import default_name
+
+    started = time.monotonic()
+    catalog = Catalog.open(call.home.catalog)
+    project = catalog.project_for(call.identities) or default_name(call.identities)
+    found = catalog.search(
+        question, project, limit=call.settings.max_entries, exclude=frozenset(call.memory.shown)
+    )
+    log_fallback(call, question, project, found, (time.monotonic() - started) * 1000)
+    return found
+
+
+def log_fallback(
+    call: Call, question: str, project: str | None, found: list[dict[str, object]], took_ms: float
+) -> None:
+    line = {
+        "v": 1,
+        "ts": utc_now(call.now),
+        "kind": "considered",
+        "via": "fallback",
+        "session_id": call.text("session_id"),
+        "prompt_id": call.text("prompt_id"),
+        "project": project,
+        "prompt": question[:300],
+        "candidates": [
+            {"id": row.get("id"), "scores": {"lexical": row.get("score")}, "cut": None} for row in found
+        ],
+        "timings_ms": {"lexical": round(took_ms, 2)},
+    }
+    os.makedirs(call.home.recall, mode=0o700, exist_ok=True)
+    path = os.path.join(call.home.recall, utc_now(call.now)[:10] + ".jsonl")
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        os.write(descriptor, json.dumps(line, ensure_ascii=True).encode("ascii") + b"\n")
+    finally:
+        os.close(descriptor)
+
+
+def show(call: Call, entries: list[dict[str, object]]) -> None:
+    """Print the block, and note it as shown; nothing where there is nothing new to show."""
+    lock = call.memory.lock()
+    try:
+        lock.acquire()
+    except OSError:
+        pass  # better a note twice than none
+    try:
+        call.memory.read()
+        prompt_id = call.text("prompt_id")
+        if prompt_id and prompt_id in call.memory.prompts:
+            return  # another wiring of this hook has answered this prompt
+        fresh = [entry for entry in entries if entry.get("id") not in call.memory.shown]
+        fresh = fresh[: call.settings.max_entries]
+        waiting = nudges.take(call.home)
+        text = block.render(fresh, call.now, waiting, call.settings.max_chars)
+        if not text:
+            return
+        shown = [str(entry.get("id")) for entry in fresh if "(%s)" % entry.get("id") in text]
+        call.emit(block.envelope(call.event, text))
+        call.memory.add(call.now, surfaced=shown, prompt_id=prompt_id)
+    finally:
+        lock.release()

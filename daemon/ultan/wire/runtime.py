@@ -1,0 +1,143 @@
+"""Where the installed copy of Ultan is, and how a hook starts it without waiting for it."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from ultan.wire.environment import chosen
+from ultan.wire.files import read_limited
+from ultan.wire.home import Home
+from ultan.wire.version import VERSION
+
+_LIMIT = 64 * 1024
+RETRY_SECONDS = 60.0
+
+
+class Runtime:
+    """An installed copy: `python` runs `code`/boot.py, which is `version`."""
+
+    __slots__ = ("code", "python", "version")
+
+    def __init__(self, version: str, code: str, python: str) -> None:
+        self.version = version
+        self.code = code
+        self.python = python
+
+    @property
+    def boot(self) -> str:
+        return os.path.join(self.code, "boot.py")
+
+
+def folder(home: Home, environ: os._Environ[str] | dict[str, str]) -> str:
+    """The folder of runtimes: ULTAN_RUNTIME, else the one in the home."""
+    return environ.get("ULTAN_RUNTIME") or home.runtime
+
+
+def find(home: Home, environ: os._Environ[str] | dict[str, str]) -> Runtime | None:
+    """The current runtime, or None where none is installed whole."""
+    try:
+        values = json.loads(read_limited(os.path.join(folder(home, environ), "current.json"), _LIMIT))
+        found = Runtime(str(values["version"]), str(values["code"]), str(values["python"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    if not os.access(found.python, os.X_OK) or not os.path.isfile(found.boot):
+        return None
+    return found
+
+
+def is_older(version: str) -> bool:
+    """Whether an installed version is older than this code; what is no version counts as older."""
+    return _parts(version) < _parts(VERSION)
+
+
+def _parts(version: str) -> tuple[int, ...]:
+    parts = version.split("+")[0].split(".")
+    return tuple(int(part) for part in parts) if all(part.isdigit() for part in parts) else ()
+
+
+def daemon_holds_lock(home: Home) -> bool:
+    """Whether a process holds the daemon's lock: starting, ready or stuck, it is left alone."""
+    import fcntl
+
+    try:
+        descriptor = os.open(home.daemon_lock, os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def failed_lately(home: Home, now: float) -> bool:
+    """Whether the last start failed in this minute: a broken install is not tried at each prompt."""
+    try:
+        values = json.loads(read_limited(home.daemon_pid, _LIMIT))
+        return values.get("state") == "failed" and now - os.stat(home.daemon_pid).st_mtime < RETRY_SECONDS
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+def start_daemon(home: Home, environ: os._Environ[str] | dict[str, str], now: float) -> bool:
+    """Start the daemon detached, unless one lives or cannot; True when a start was made."""
+    runtime = find(home, environ)
+    if runtime is None or daemon_holds_lock(home) or failed_lately(home, now):
+        return False
+    home.ensure()
+    env = chosen(environ, auth=True)  # the daemon itself drops what its configuration does not ask for
+    env["AGENT_MEM_HOME"] = home.root
+    detach([runtime.python, "-I", runtime.boot, "daemon", "run"], env, home.daemon_log)
+    return True
+
+
+def start_installer(
+    home: Home, plugin_root: str, environ: os._Environ[str] | dict[str, str], now: float
+) -> bool:
+    """Start the launcher's installer in the background, unless one tried within the last minute."""
+    launcher = os.path.join(plugin_root, "tools", "ultan")
+    if not os.path.isfile(launcher):
+        return False
+    state = os.path.join(folder(home, environ), "state.json")
+    try:
+        if now - os.stat(state).st_mtime < RETRY_SECONDS:
+            return False
+    except OSError:
+        pass
+    home.ensure()
+    env = chosen(environ, install=True)
+    env["AGENT_MEM_HOME"] = home.root
+    detach(["/bin/sh", launcher, "setup", "--background"], env, home.daemon_log)
+    return True
+
+
+def detach(argv: list[str], env: dict[str, str], log: str) -> None:
+    """Run `argv` in a session of its own, with no descriptor of ours, output appended to `log`.
+
+    The client waits until every copy of a hook's output pipe is closed, so none may be inherited.
+    """
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        return
+    try:
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+        null = os.open(os.devnull, os.O_RDWR)
+        try:
+            out = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        except OSError:
+            out = null
+        os.dup2(null, 0)
+        os.dup2(out, 1)
+        os.dup2(out, 2)
+        os.closerange(3, 256)
+        os.chdir("/")
+        os.umask(0o077)
+        os.execve(argv[0], argv, env)
+    except BaseException:  # nothing of this copy may ever return into the hook
+        os._exit(127)
