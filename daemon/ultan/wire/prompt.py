@@ -6,12 +6,10 @@ The daemon is asked first, within a total deadline; without an answer the lexica
 
 from __future__ import annotations
 
-import json
 import os
 import time
 
 from ultan.wire import block, client, errors, guard, nudges
-from ultan.wire.files import utc_now
 from ultan.wire.hook import ANY_PROMPT, Call
 from ultan.wire.privacy import is_private_prompt, strip_private
 from ultan.wire.redact import redact
@@ -102,6 +100,7 @@ def recall(call: Call, question: str) -> list[dict[str, object]]:
 
 def fall_back(call: Call, question: str) -> list[dict[str, object]]:
     """The lexical answer from the catalog, noted in the recall log as the daemon's answers are."""
+    from ultan.wire import recall as log
     from ultan.wire.lexical import Catalog
     from ultan.wire.project import default_name
 
@@ -111,34 +110,24 @@ def fall_back(call: Call, question: str) -> list[dict[str, object]]:
     found = catalog.search(
         question, project, limit=call.settings.max_entries, exclude=frozenset(call.memory.shown)
     )
-    log_fallback(call, question, project, found, (time.monotonic() - started) * 1000)
+    considered: list[dict[str, object]] = [
+        {"id": row.get("id"), "scores": {"lexical": row.get("score")}, "cut": None} for row in found
+    ]
+    timings = {"lexical": (time.monotonic() - started) * 1000}
+    log.append(
+        call.home,
+        log.line(
+            "fallback",
+            call.text("session_id"),
+            call.text("prompt_id"),
+            project,
+            question,
+            considered,
+            timings,
+            call.now,
+        ),
+    )
     return found
-
-
-def log_fallback(
-    call: Call, question: str, project: str | None, found: list[dict[str, object]], took_ms: float
-) -> None:
-    line = {
-        "v": 1,
-        "ts": utc_now(call.now),
-        "kind": "considered",
-        "via": "fallback",
-        "session_id": call.text("session_id"),
-        "prompt_id": call.text("prompt_id"),
-        "project": project,
-        "prompt": question[:300],
-        "candidates": [
-            {"id": row.get("id"), "scores": {"lexical": row.get("score")}, "cut": None} for row in found
-        ],
-        "timings_ms": {"lexical": round(took_ms, 2)},
-    }
-    os.makedirs(call.home.recall, mode=0o700, exist_ok=True)
-    path = os.path.join(call.home.recall, utc_now(call.now)[:10] + ".jsonl")
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        os.write(descriptor, json.dumps(line, ensure_ascii=True).encode("ascii") + b"\n")
-    finally:
-        os.close(descriptor)
 
 
 def show(call: Call, entries: list[dict[str, object]]) -> None:
