@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ultan.recall import log
+from ultan.wire import recall
 from ultan.wire.home import Home
 
 
@@ -30,7 +30,7 @@ class Explanation:
 
 def explain(home: Home, session_id: str | None = None, prompt_id: str | None = None) -> Explanation | None:
     """The story of the newest prompt (of a session, or with an id); None where the log has none."""
-    record: dict[str, Any] | None = log.find(home, session_id, prompt_id)
+    record: dict[str, Any] | None = recall.newest(home, session_id, prompt_id)
     if record is None:
         return None
     session, prompt = str(record.get("session_id") or ""), str(record.get("prompt_id") or "")
@@ -41,7 +41,7 @@ def explain(home: Home, session_id: str | None = None, prompt_id: str | None = N
         prompt=str(record.get("prompt") or ""),
         project=record.get("project"),
         via=str(record.get("via") or ""),
-        shown=log.surfaced(home, session, prompt),
+        shown=recall.surfaced(home, session, prompt),
         candidates=[item for item in record.get("candidates") or [] if isinstance(item, dict)],
         timings_ms=dict(record.get("timings_ms") or {}),
     )

@@ -124,3 +124,22 @@ def _read(path: str) -> str:
             return handle.read(_READ_LIMIT)
     except OSError:
         return ""
+
+
+def same_project(listed: list[str], mine: list[str]) -> bool:
+    """Whether the identities that a library's project lists and those found at a folder mean one project.
+
+    A remote decides where both sides have one: another repository may since stand at the same path.
+    """
+    my_remotes = {name for name in mine if name.startswith("remote:")}
+    their_remotes = {name for name in listed if name.startswith("remote:")}
+    if my_remotes & their_remotes:
+        return True
+    if my_remotes and their_remotes:
+        return False
+    return bool(set(mine) & set(listed) - my_remotes - their_remotes)
+
+
+def in_repository(cwd: str) -> bool:
+    """Whether a folder lies in a git repository."""
+    return bool(cwd) and os.path.isabs(cwd) and _repository(os.path.realpath(cwd)) is not None
