@@ -14,7 +14,7 @@ import time
 
 from ultan.wire import errors, events, guard, runtime, settings
 from ultan.wire.home import Home
-from ultan.wire.session import SessionMemory
+from ultan.wire.session import ANY_PROMPT, SessionMemory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 INPUT_LIMIT = 64 << 20
 DEADLINE_SECONDS = 1.9
-ANY_PROMPT = "*"  # stands for the prompt id of a private turn when the client sends none
+ID_CHARS = 200
+# A complaint that each event of a session would repeat is noted once in this time.
+COMPLAIN_AGAIN_SECONDS = 300.0
 
 
 class Rejected(ValueError):
@@ -77,6 +79,11 @@ class Call:
         return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
     @property
+    def prompt_id(self) -> str:
+        """The prompt that this event belongs to; "" where the client does not say."""
+        return self.text("prompt_id")[:ID_CHARS]
+
+    @property
     def settings(self) -> settings.Settings:
         if self._settings is None:
             self._settings = settings.load(self.home)
@@ -106,9 +113,10 @@ class Call:
     def listens(self) -> bool:
         """Whether this session may be heard: on, configuration known, project not ignored."""
         if not self.settings.current:
-            self.complain(
-                "config", "hook-config.json does not match config.toml: nothing is recorded until it does"
-            )
+            if not errors.last(self.home, "config", COMPLAIN_AGAIN_SECONDS, self.now):
+                self.complain(
+                    "config", "hook-config.json does not match config.toml: nothing is recorded until it does"
+                )
             self.start_daemon()
             return False
         if not self.settings.daemon:
@@ -119,11 +127,16 @@ class Call:
 
     def in_private_turn(self) -> bool:
         """Whether this event belongs to a prompt that the person marked as private."""
-        private = self.memory.private
-        if private is None:
-            return False
-        prompt_id = self.text("prompt_id")
-        return private == ANY_PROMPT or not prompt_id or prompt_id == private
+        return self.memory.is_private(self.prompt_id)
+
+    def begin_private_turn(self) -> None:
+        """Keep nothing of this prompt, nor of what happens until the person's next one."""
+        self.memory.add(self.now, private=self.prompt_id or ANY_PROMPT)
+
+    def forget(self, *names: str) -> None:
+        """Take fields out of the input, so that nothing records them."""
+        for name in names:
+            self.payload.pop(name, None)
 
     def append(self, **more: object) -> None:
         """Record this event, redacted and cut."""
@@ -188,7 +201,7 @@ def parse(raw: bytes, event: str) -> dict[str, object]:
     if not raw.strip():
         raise Rejected("the input is empty")
     try:
-        payload = json.loads(raw.decode("utf-8", "replace"))
+        payload = json.loads(raw.decode("utf-8", "replace"), parse_constant=_no_json)
     except (ValueError, RecursionError) as error:
         raise Rejected("the input is not one JSON object: %s" % str(error)[:120]) from error
     if not isinstance(payload, dict):
@@ -198,9 +211,13 @@ def parse(raw: bytes, event: str) -> dict[str, object]:
             raise Rejected("%s is missing or no text" % name)
     if payload["hook_event_name"] != event:
         raise Rejected(
-            "this hook is for %s, the input is for %s" % (event, str(payload["hook_event_name"])[:60])
+            "this hook is for %s, the input is for another: %.60s" % (event, payload["hook_event_name"])
         )
     return payload
+
+
+def _no_json(name: str) -> object:
+    raise ValueError("%s is no JSON value" % name)
 
 
 def _arm(seconds: float) -> None:

@@ -10,7 +10,7 @@ import os
 import time
 
 from ultan.wire import block, client, errors, guard, nudges
-from ultan.wire.hook import ANY_PROMPT, Call
+from ultan.wire.hook import Call
 from ultan.wire.privacy import is_private_prompt, strip_private
 from ultan.wire.redact import redact
 
@@ -26,13 +26,12 @@ def handle(call: Call) -> None:
     """Record the prompt and show what applies to it."""
     prompt = call.text("prompt")
     if is_private_prompt(prompt):
-        call.memory.add(call.now, private=call.text("prompt_id") or ANY_PROMPT)
+        call.begin_private_turn()
         return
     if not call.listens():
         return
     if guard.is_synthetic(prompt):
-        if not call.in_private_turn():
-            call.append(synthetic=True)
+        hear_client(call)
         return
     if call.memory.private is not None:
         call.memory.add(call.now, private=None)
@@ -42,9 +41,20 @@ def handle(call: Call) -> None:
     else:
         call.append()
     question = text_to_prime(prompt, command)
-    waiting = nudges.peek(call.home)
-    if question or waiting:
-        show(call, recall(call, question) if question else [])
+    show(call, recall(call, question) if question else [])
+
+
+def hear_client(call: Call) -> None:
+    """A text that the client sent by itself: recorded as such, never answered, no turn of the person's.
+
+    After a private turn it may be about that turn (a task that ended, a summary of everything).
+    """
+    if call.memory.private is not None:
+        call.begin_private_turn()
+        return
+    if call.memory.had_private:
+        call.forget("prompt")
+    call.append(synthetic=True)
 
 
 def text_to_prime(prompt: str, command: str | None) -> str:
@@ -58,9 +68,10 @@ def text_to_prime(prompt: str, command: str | None) -> str:
         text = prompt.lstrip()[len(command) + 1 :].strip()
         if len(text.split()) < _FEWEST_ARGUMENT_WORDS:
             return ""
+    text = strip_private(text)
     if len(text) > PRIME_CHARS * 4:
         text = text[: PRIME_CHARS * 2] + "\n" + text[-PRIME_CHARS * 2 :]
-    text = redact(strip_private(text))
+    text = redact(text)
     if len(text) > PRIME_CHARS:
         text = text[: PRIME_CHARS // 2] + "\n" + text[-PRIME_CHARS // 2 :]
     return text.strip()
@@ -75,7 +86,7 @@ def recall(call: Call, question: str) -> list[dict[str, object]]:
     message: dict[str, object] = {
         "op": "prime",
         "session_id": call.text("session_id"),
-        "prompt_id": call.text("prompt_id"),
+        "prompt_id": call.prompt_id,
         "cwd": call.text("cwd"),
         "prompt": question,
         "exclude": sorted(call.memory.shown),
@@ -86,7 +97,9 @@ def recall(call: Call, question: str) -> list[dict[str, object]]:
         answer = client.request(call.home, message, seconds)
         entries = answer.get("entries")
         if answer.get("ok") is True and isinstance(entries, list):
-            return [entry for entry in entries if isinstance(entry, dict)]
+            return [
+                entry for entry in entries if isinstance(entry, dict) and isinstance(entry.get("id"), str)
+            ]
         reason = answer.get("error")
         if not (isinstance(reason, dict) and reason.get("type") in ("warming", "late", "busy")):
             call.complain("answer", "the daemon refused the question: %s" % str(reason)[:200])
@@ -119,7 +132,7 @@ def fall_back(call: Call, question: str) -> list[dict[str, object]]:
         log.line(
             "fallback",
             call.text("session_id"),
-            call.text("prompt_id"),
+            call.prompt_id,
             project,
             question,
             considered,
@@ -131,7 +144,9 @@ def fall_back(call: Call, question: str) -> list[dict[str, object]]:
 
 
 def show(call: Call, entries: list[dict[str, object]]) -> None:
-    """Print the block, and note it as shown; nothing where there is nothing new to show."""
+    """Print the block, and note it as shown; where there is nothing to show, touch nothing."""
+    if not unseen(call, entries) and not nudges.peek(call.home):
+        return
     lock = call.memory.lock()
     try:
         lock.acquire()
@@ -139,17 +154,25 @@ def show(call: Call, entries: list[dict[str, object]]) -> None:
         pass  # better a note twice than none
     try:
         call.memory.read()
-        prompt_id = call.text("prompt_id")
-        if prompt_id and prompt_id in call.memory.prompts:
+        if call.prompt_id in call.memory.prompts:
             return  # another wiring of this hook has answered this prompt
-        fresh = [entry for entry in entries if entry.get("id") not in call.memory.shown]
-        fresh = fresh[: call.settings.max_entries]
-        waiting = nudges.take(call.home)
-        text = block.render(fresh, call.now, waiting, call.settings.max_chars)
-        if not text:
-            return
-        shown = [str(entry.get("id")) for entry in fresh if "(%s)" % entry.get("id") in text]
-        call.emit(block.envelope(call.event, text))
-        call.memory.add(call.now, surfaced=shown, prompt_id=prompt_id)
+        nudges.deliver(call.home, lambda waiting: put(call, unseen(call, entries), waiting))
     finally:
         lock.release()
+
+
+def unseen(call: Call, entries: list[dict[str, object]]) -> list[dict[str, object]]:
+    """Those of `entries` that this session has not been shown, each once, as many as may be shown."""
+    fresh = {entry["id"]: entry for entry in entries if entry["id"] not in call.memory.shown}
+    return list(fresh.values())[: call.settings.max_entries]
+
+
+def put(call: Call, entries: list[dict[str, object]], waiting: list[str]) -> int:
+    """Print the block of `entries` and nudges; how many of the nudges it holds."""
+    text, held, told = block.compose(entries, call.now, waiting, call.settings.max_chars)
+    if text:
+        call.emit(block.envelope(call.event, text))
+        call.memory.add(
+            call.now, surfaced=[entry["id"] for entry in entries[:held]], prompt_id=call.prompt_id
+        )
+    return told

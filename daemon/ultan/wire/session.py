@@ -15,13 +15,14 @@ from ultan.wire.home import Home
 _LIMIT = 4 << 20
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 LOCK_SECONDS = 0.3
+ANY_PROMPT = "*"  # stands for the prompt id of a private turn when the client sends none
 
 
 def file_name(session_id: str) -> str:
     """A safe file name for any session id, different for different ids on any file system."""
     if 0 < len(session_id) <= 80 and all(c in _SAFE for c in session_id) and session_id == session_id.lower():
         return session_id
-    import hashlib
+    import hashlib  # rare: the client's own ids are safe as they are
 
     return "x-" + hashlib.sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
@@ -29,27 +30,35 @@ def file_name(session_id: str) -> str:
 class SessionMemory:
     """The lines of one session, read at construction; `add` appends."""
 
-    __slots__ = ("had_private", "path", "private", "prompts", "shown")
+    __slots__ = ("had_private", "path", "private", "private_ids", "prompts", "shown")
 
     def __init__(self, home: Home, session_id: str) -> None:
         self.path = os.path.join(home.recall, "sessions", file_name(session_id) + ".jsonl")
         self.read()
 
     def read(self) -> None:
-        """Fold the file: `shown` ids since the last reset, `prompts` answered, the `private` turn (or None),
-        and whether there was one at all (`had_private`)."""
+        """Fold the file.
+
+        `shown`: ids since the last reset; `prompts`: those answered; `private`: the private turn that the
+        session is in, or None; `private_ids`: all of them; `had_private`: whether the context holds one.
+        """
         self.shown: set[str] = set()
         self.prompts: set[str] = set()
         self.private: str | None = None
+        self.private_ids: set[str] = set()
         self.had_private = False
         try:
             raw = read_limited(self.path, _LIMIT)
-        except OSError:
+        except FileNotFoundError:
+            return
+        except OSError:  # nobody knows what was private, so everything is
+            self.private = ANY_PROMPT
+            self.had_private = True
             return
         for line in raw.splitlines():
             try:
                 entry = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
             if isinstance(entry, dict):
                 self._fold(entry)
@@ -66,11 +75,21 @@ class SessionMemory:
         if "private" in entry:
             private = entry["private"]
             self.private = private if isinstance(private, str) else None
+            self.private_ids.update([private] if isinstance(private, str) else [])
+            self.had_private = True
+        if "forked" in entry:
             self.had_private = True
 
+    def is_private(self, prompt_id: str) -> bool:
+        """Whether what happens for this prompt ("" if the client does not say) belongs to a private turn."""
+        if prompt_id and self.private != ANY_PROMPT:
+            return prompt_id in self.private_ids
+        return self.private is not None
+
     def add(self, now: float | None = None, **fields: object) -> None:
-        """Append one line: surfaced=[ids] with prompt_id, reset=reason, or private=prompt_id or None."""
-        os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
+        """Append one line: surfaced=[ids] with prompt_id, reset=reason, private=prompt_id or None, or
+        forked=True for a session that began with another's context."""
+        self._make_folder()
         line = json.dumps({"v": 1, "ts": utc_now(now), **fields}, ensure_ascii=True) + "\n"
         descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -80,5 +99,11 @@ class SessionMemory:
 
     def lock(self) -> FileLock:
         """Held while a note is printed, so that two wirings of one hook do not both print it."""
-        os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
+        self._make_folder()
         return FileLock(self.path[:-6] + ".lock", timeout=LOCK_SECONDS)
+
+    def _make_folder(self) -> None:
+        folder = os.path.dirname(self.path)
+        if not os.path.isdir(folder):
+            for path in (os.path.dirname(folder), folder):  # the mode is given to the last folder only
+                os.makedirs(path, mode=0o700, exist_ok=True)
