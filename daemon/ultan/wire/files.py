@@ -155,10 +155,8 @@ class FileLock:
     def release(self) -> None:
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
-            try:
-                os.ftruncate(descriptor, 0)
-            finally:
-                os.close(descriptor)
+            _leave_words(descriptor, "")
+            os.close(descriptor)
 
     def __enter__(self) -> FileLock:
         self.acquire()
@@ -168,24 +166,38 @@ class FileLock:
         self.release()
 
     def _try(self) -> bool:
-        import fcntl
-
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | _NOFOLLOW, PRIVATE_FILE)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # Somebody may have removed the file between open and lock: that lock would exclude nobody.
-            if not _same_file(descriptor, self.path):
+            # Somebody may remove the file between open and lock: that lock would exclude nobody.
+            if _lock(descriptor) and _same_file(descriptor, self.path):
+                self._descriptor = descriptor
+        finally:
+            if not self.held:
                 os.close(descriptor)
-                return False
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, (self.holder or "process %d" % os.getpid()).encode("utf-8"), 0)
-        except OSError as error:
-            os.close(descriptor)
-            if error.errno in _CONTENDED:
-                return False
-            raise
-        self._descriptor = descriptor
-        return True
+        if self.held:
+            _leave_words(descriptor, self.holder or "process %d" % os.getpid())
+        return self.held
+
+
+def _lock(descriptor: int) -> bool:
+    import fcntl
+
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in _CONTENDED:
+            return False
+        raise
+    return True
+
+
+def _leave_words(descriptor: int, words: str) -> None:
+    """Say who holds the lock; a full disk is no reason not to hold it."""
+    try:
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, words.encode("utf-8", "replace"), 0)
+    except OSError:
+        pass
 
 
 def read_holder(path: str) -> str:

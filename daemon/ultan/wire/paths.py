@@ -99,6 +99,20 @@ def twin(root: str, path: str) -> str | None:
     return None
 
 
+def check_apart(paths: list[str]) -> None:
+    """Raise BadPath if two of the paths are one file, or one is a folder of another, on some system."""
+    seen: dict[str, str] = {}
+    for path in paths:
+        if fold(path) in seen:
+            raise BadPath(path, "the batch also holds %s" % seen[fold(path)])
+        seen[fold(path)] = path
+    for folded, path in seen.items():
+        while "/" in folded:
+            folded = folded.rpartition("/")[0]
+            if folded in seen:
+                raise BadPath(path, "%s would be both a file and a folder" % seen[folded])
+
+
 def fold(text: str) -> str:
     """`text` as a file system that ignores case and Unicode form sees it."""
     if text.isascii():
