@@ -46,6 +46,7 @@ _HERE = re.compile(
     r"\bthis (?:project|repo|codebase)\b|\bhere\b",
     re.I,
 )
+_LIST_MARK = re.compile(r"^(?:[#>*•-]+\s+)+")
 _LEAD_IN = re.compile(r"^(?:please\s+)?(?:remember|note|fyi|nb)(?:\s+that|\s*[:,-])\s+", re.I)
 
 # A folder for a note with no neighbour in the library: the first topic that the text names.
@@ -81,7 +82,7 @@ def title(text: str) -> str:
     """The first sentence of the first line that says something, at most 80 characters, in one line."""
     for line in text.splitlines():
         clean = "".join(c if unicodedata.category(c)[0] != "C" else " " for c in line)
-        clean = " ".join(clean.split()).lstrip("#>*-• ").strip()
+        clean = _LIST_MARK.sub("", " ".join(clean.split()))
         clean = _LEAD_IN.sub("", clean) or clean
         if any(c.isalnum() for c in clean):
             sentence = re.split(r"(?<=[.!?。！？])\s+|(?<=[。！？])", clean, maxsplit=1)[0]
@@ -120,7 +121,7 @@ def folder(text: str) -> str:
 
 def file_name(text: str, taken: frozenset[str] | set[str]) -> str:
     """A file name (without .md) of the title's words, in any script, not among `taken` (case-folded)."""
-    folded = unicodedata.normalize("NFC", text).lower()
+    folded = unicodedata.normalize("NFC", text).lower().replace("'", "").replace("’", "")
     parts = re.findall(r"[^\W_]+(?:[._][^\W_]+)*", folded)
     name = ""
     for part in parts:
