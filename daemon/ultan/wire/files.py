@@ -119,6 +119,20 @@ def is_temporary(name: str) -> bool:
     return name.startswith(TEMPORARY_PREFIX) and name.endswith(TEMPORARY_SUFFIX)
 
 
+def sweep(folder: str) -> None:
+    """Remove files that write_atomic left half-written in a crash. Only where nobody can be writing."""
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return
+    for name in names:
+        if is_temporary(name):
+            try:
+                os.unlink(os.path.join(folder, name))
+            except OSError:
+                pass
+
+
 class FileLock:
     """An exclusive lock between processes and threads, by flock; the file stays when it is released.
 

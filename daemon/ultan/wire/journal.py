@@ -11,15 +11,17 @@ from __future__ import annotations
 import os
 import time
 
-from ultan.wire.batch import Action, Batch, BrokenRecord, is_record
+from ultan.wire.batch import Action as Action
+from ultan.wire.batch import Batch as Batch
+from ultan.wire.batch import BrokenRecord, is_record
 from ultan.wire.failures import BadPath, BatchFailed, ChangedMeanwhile, LibraryBusy
 from ultan.wire.files import (
     PRIVATE_FILE,
     PRIVATE_FOLDER,
     FileLock,
     LockTimeout,
-    is_temporary,
     read_limited,
+    sweep,
     sync_folder,
     write_atomic,
 )
@@ -86,7 +88,7 @@ class Writer:
 
         Raises BadPath or ChangedMeanwhile before anything is written, BatchFailed where the disk refuses.
         """
-        self._check(batch.actions)
+        self._check(batch.actions, strict=not batch.undoes)
         self._number(batch, now)
         batch.state = "applied"
         flight = os.path.join(self.home.journal, IN_FLIGHT)
@@ -115,7 +117,7 @@ class Writer:
         """Write files that can be made again from the others (child lists, catalogs): each one whole, none
         journaled. Raises BadPath, ChangedMeanwhile or OSError; those before the failing one are written."""
         for action in actions:
-            self._check([action])
+            self._check([action], strict=True)
             self._settle(action.path, action.after)
 
     def current(self, path: str) -> bytes | None:
@@ -125,13 +127,16 @@ class Writer:
         except FileNotFoundError:
             return None
 
-    def _check(self, actions: list[Action]) -> None:
-        """Raise BadPath or ChangedMeanwhile unless every action can be carried out as it was meant."""
+    def _check(self, actions: list[Action], strict: bool) -> None:
+        """Raise BadPath or ChangedMeanwhile unless every action can be carried out as it was meant.
+
+        strict: new names must be fit for every system; what is restored had its name before.
+        """
         check_apart([action.path for action in actions])
         changed = []
         for action in actions:
             if action.before is None and action.after is not None:
-                check_new(action.path)
+                (check_new if strict else check_form)(action.path)
                 other = twin(self._root, action.path)
                 if other is not None:
                     raise BadPath(action.path, "%s differs from it only in case or Unicode form" % other)
@@ -238,7 +243,7 @@ class Writer:
     def _recover(self) -> str | None:
         """Finish the batch that a crash interrupted, or take it back; None if there was none."""
         flight = os.path.join(self.home.journal, IN_FLIGHT)
-        _sweep(self.home.journal)
+        sweep(self.home.journal)
         try:
             batch = Batch.decode(read_limited(flight, RECORD_LIMIT))
         except FileNotFoundError:
@@ -247,7 +252,7 @@ class Writer:
             os.replace(flight, "%s.%d.broken" % (flight, time.time()))
             return "set aside"
         for folder in {os.path.dirname(os.path.join(self._root, path)) for path in batch.paths}:
-            _sweep(folder)
+            sweep(folder)
         foreign = self._foreign(batch)
         if not foreign:
             try:
@@ -276,24 +281,23 @@ class Writer:
         return tuple(found)
 
 
-def _sweep(folder: str) -> None:
-    """Remove files that a crash left half-written; the lock is held, so nobody is writing them."""
-    try:
-        names = os.listdir(folder)
-    except OSError:
-        return
-    for name in names:
-        if is_temporary(name):
-            try:
-                os.unlink(os.path.join(folder, name))
-            except OSError:
-                pass
-
-
 def save(home: Home, batch: Batch, now: float | None = None, timeout: float = LOCK_SECONDS) -> Batch:
     """Apply one batch under the lock; see Writer for what it raises."""
     with Writer(home, timeout) as writer:
         return writer.apply(batch, now)
 
 
-__all__ = ["Action", "Batch", "BrokenRecord", "Writer", "save"]
+def create(
+    home: Home,
+    files: list[tuple[str, bytes]],
+    by: str,
+    reason: str,
+    now: float | None = None,
+    timeout: float = LOCK_SECONDS,
+) -> str:
+    """Write new files, (path, content) each, in one batch; its id, for undo. Raises as Writer does."""
+    batch = Batch([Action(path, None, content) for path, content in files], by, reason)
+    return save(home, batch, now, timeout).id
+
+
+Busy = LibraryBusy
