@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 
-from ultan.wire.files import FileLock, LockTimeout, utc_now
+from ultan.wire.files import FileLock, utc_now
 from ultan.wire.home import Home
 from ultan.wire.privacy import names_hidden_path, strip_private_value
 from ultan.wire.redact import redact_value
@@ -18,8 +18,13 @@ PROMPT_CHARS = 32_000
 TEXT_CHARS = 16_000
 TOOL_CHARS = 8_000
 FIELD_CHARS = 2_000
+KEY_CHARS = 200
+MOST_ITEMS = 100
+MOST_LEVELS = 6
 # How far past a cut a text is still read, so that a secret across the cut is seen whole.
 MARGIN_CHARS = 4_000
+# A run of characters longer than this without a space is cut inside.
+WORD_CHARS = 1_000
 LOCK_SECONDS = 0.5
 
 IDENTITY = ("session_id", "cwd", "transcript_path", "agent_id", "agent_type", "prompt_id", "tool_use_id")
@@ -58,35 +63,48 @@ _FIELDS: dict[str, dict[str, int]] = {
 class Cut:
     """Shortens what is too long, and remembers that it did."""
 
-    __slots__ = ("happened",)
+    __slots__ = ("happened", "left")
 
-    def __init__(self) -> None:
+    def __init__(self, total: int) -> None:
         self.happened = False
+        self.left = total  # characters that all strings together may still have
 
-    def value(self, value: object, limit: int, depth: int = 0) -> object:
-        """`value` with strings cut to `limit` (plus nothing else lost but depth and long lists)."""
+    def value(self, value: object, limit: int, margin: int = 0, depth: int = 0) -> object:
+        """`value` with strings cut to `limit`, long lists and deep nesting cut too."""
         if isinstance(value, str):
-            return self.text(value, limit)
-        if isinstance(value, (list, dict)) and depth > 6:
-            self.happened = True
-            return "[too deep]"
+            return self.text(value, limit, margin)
+        if isinstance(value, (list, dict)):
+            if depth > MOST_LEVELS:
+                self.happened = True
+                return "[too deep]"
+            if len(value) > MOST_ITEMS:
+                self.happened = True
         if isinstance(value, list):
-            if len(value) > 100:
-                self.happened = True
-            return [self.value(item, limit, depth + 1) for item in value[:100]]
+            return [self.value(item, limit, margin, depth + 1) for item in value[:MOST_ITEMS]]
         if isinstance(value, dict):
-            if len(value) > 100:
-                self.happened = True
+            items = list(value.items())[:MOST_ITEMS]
             return {
-                str(key)[:200]: self.value(item, limit, depth + 1) for key, item in list(value.items())[:100]
+                self.text(str(key), KEY_CHARS, margin): self.value(item, limit, margin, depth + 1)
+                for key, item in items
             }
         return value
 
-    def text(self, text: str, limit: int) -> str:
-        if len(text) <= limit:
-            return text
-        self.happened = True
-        return text[:limit]
+    def text(self, text: str, limit: int, margin: int = 0) -> str:
+        """At most `limit` + `margin` characters; with a margin the cut ends between two words.
+
+        A secret that the cut would split, and half of which no rule knows, is so left out whole.
+        """
+        most = min(limit + margin, max(0, self.left))
+        if len(text) > most:
+            self.happened = True
+            text = _between_words(text[:most]) if margin else text[:most]
+        self.left -= len(text)
+        return text
+
+
+def _between_words(text: str) -> str:
+    space = max(text.rfind(" "), text.rfind("\n"), text.rfind("\t"))
+    return text[: max(space, len(text) - WORD_CHARS, 0)]
 
 
 def record(
@@ -96,27 +114,43 @@ def record(
 
     hidden: globs of paths whose content is never kept; an event that names one keeps the tool's name alone.
     """
-    cut = Cut()
     found: dict[str, object] = {"v": VERSION, "event": event, "ts": utc_now(now)}
+    truncated = False
     for name in IDENTITY:
         value = payload.get(name)
         if isinstance(value, str) and value:
-            found[name] = redact_value(value[:FIELD_CHARS])
+            found[name], cut = _kept(value, FIELD_CHARS)
+            truncated |= cut
     found.setdefault("session_id", "")
     for name, limit in _FIELDS.get(event, {}).items():
-        if name in payload:
-            wide = Cut().value(payload[name], limit + MARGIN_CHARS)
-            clean = redact_value(strip_private_value(wide))
-            found[name] = cut.value(clean, limit)
-            if limit and len(json.dumps(found[name], ensure_ascii=False, default=str)) > limit * 2 + 200:
-                found[name] = cut.text(json.dumps(clean, ensure_ascii=False, default=str), limit)
-    if hidden and names_hidden_path(hidden, [payload.get("tool_input"), payload.get("tool_response")]):
+        value = payload.get(name)
+        if limit:
+            if name in payload:
+                found[name], cut = _kept(value, limit)
+                truncated |= cut
+        elif isinstance(value, (bool, int, float)):
+            found[name] = value
+    answer = [found.get("tool_response"), found.get("error")]
+    if hidden and names_hidden_path(hidden, str(payload.get("cwd") or ""), payload.get("tool_input"), answer):
         for name in ("tool_input", "tool_response", "error"):
             if name in found:
                 found[name] = "[hidden path]"
-    if cut.happened:
+    if truncated:
         found["truncated"] = True
     return found
+
+
+def _kept(value: object, limit: int) -> tuple[object, bool]:
+    """What is kept of a field, and whether that is less than all of it."""
+    wide = Cut(total=(limit + MARGIN_CHARS) * 4)
+    clean = redact_value(strip_private_value(wide.value(value, limit, MARGIN_CHARS)))
+    cut = Cut(total=limit * 4)
+    kept = cut.value(clean, limit)
+    if not isinstance(kept, str):
+        text = json.dumps(clean, ensure_ascii=False, default=str)
+        if len(text) > limit * 2 + 200:
+            kept = cut.text(text, limit)
+    return kept, wide.happened or cut.happened
 
 
 def append(home: Home, event: dict[str, object]) -> None:
@@ -126,8 +160,9 @@ def append(home: Home, event: dict[str, object]) -> None:
     lock = FileLock(home.events_lock, timeout=LOCK_SECONDS)
     try:
         lock.acquire()
-    except LockTimeout:
-        # A frozen holder must not cost an event: an appended write this small does not mix with others.
+    except OSError:
+        # A frozen holder, or a file system without locks, must not cost an event: an appended write does not
+        # mix with others on a local disk.
         _write(home.events, line, repair=False)
         return
     try:
