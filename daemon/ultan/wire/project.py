@@ -16,9 +16,9 @@ _READ_LIMIT = 256 * 1024
 
 def identities(cwd: str) -> list[str]:
     """The identities of the project that `cwd` lies in, best first; empty for an unusable `cwd`."""
-    if not cwd or not os.path.isabs(cwd):
+    real = _real(cwd)
+    if not real:
         return []
-    real = os.path.realpath(cwd)
     found = _repository(real)
     if found is None:
         return ["path:" + real]
@@ -56,15 +56,18 @@ def normalise_remote(url: str) -> str | None:
         if scheme.lower() == "file":
             return None
         host, _, path = rest.partition("/")
+        port = host.rpartition(":")[2]
+        if "@" not in host and ":" in host and "@" in path and not port.isdigit() and host[:1] != "[":
+            # a password with a slash in it: user:pa/ss@host
+            host, _, path = rest.rpartition("@")[2].partition("/")
         host = host.rpartition("@")[2]
     elif ":" in url and not url.startswith(("/", ".")) and "/" not in url.split(":", 1)[0]:
         host, _, path = url.partition(":")  # scp form: user@host:owner/name
         host = host.rpartition("@")[2]
     else:
         return None
-    if not host.startswith("["):
-        host = host.partition(":")[0]
-    path = path.split("?")[0].strip("/")
+    host = host.partition("]")[0] + "]" if host.startswith("[") else host.partition(":")[0]
+    path = path.split("?")[0].split("#")[0].strip("/")
     if path.endswith(".git"):
         path = path[:-4]
     parts = [part for part in path.split("/") if part]
@@ -98,24 +101,34 @@ def _linked(folder: str, mark: str) -> tuple[str, str]:
     if not common:  # a submodule is a project of its own
         return git, folder
     shared = os.path.realpath(os.path.join(git, common))
-    tree = os.path.dirname(shared) if os.path.basename(shared) == ".git" else shared
+    tree = os.path.dirname(shared) if os.path.basename(shared) in (".git", ".bare") else shared
     return shared, tree
 
 
 def _remote_url(config: str) -> str | None:
     """The url of `origin`, else of the first remote, in a git config file."""
     first = None
-    section = ""
+    remote = ""
     for line in _read(config).splitlines():
         line = line.strip()
         if line.startswith("["):
-            section = line.strip("[]").strip()
-        elif section.startswith("remote ") and line.partition("=")[0].strip().lower() == "url":
-            url = line.partition("=")[2].strip().strip('"')
-            if section == 'remote "origin"':
+            section, _, line = line[1:].partition("]")
+            kind, _, name = section.strip().partition(" ")
+            remote = name.strip().strip('"') if kind.lower() == "remote" else ""
+        key, _, value = line.partition("=")
+        if remote and key.strip().lower() == "url":
+            url = _config_value(value.strip())
+            if remote == "origin":
                 return url
             first = first or url
     return first
+
+
+def _config_value(text: str) -> str:
+    """A value of a git config file without its quotes or its comment."""
+    if text.startswith('"'):
+        return text[1:].partition('"')[0]
+    return text.partition("#")[0].partition(";")[0].strip()
 
 
 def _read(path: str) -> str:
@@ -142,4 +155,13 @@ def same_project(listed: list[str], mine: list[str]) -> bool:
 
 def in_repository(cwd: str) -> bool:
     """Whether a folder lies in a git repository."""
-    return bool(cwd) and os.path.isabs(cwd) and _repository(os.path.realpath(cwd)) is not None
+    real = _real(cwd)
+    return bool(real) and _repository(real) is not None
+
+
+def _real(cwd: str) -> str:
+    """The absolute folder without links; "" for what can be no folder's path."""
+    try:
+        return os.path.realpath(cwd) if os.path.isabs(cwd) else ""
+    except ValueError:  # a NUL or a lone surrogate
+        return ""

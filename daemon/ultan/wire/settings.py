@@ -63,7 +63,7 @@ def load(home: Home) -> Settings:
         return Settings({}, current=text is None)
     try:
         values = json.loads(derived)
-    except ValueError:
+    except (ValueError, RecursionError):
         values = None
     if not isinstance(values, dict):
         return Settings({}, current=False)
