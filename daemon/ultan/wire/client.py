@@ -40,6 +40,7 @@ def request(home: Home, message: dict[str, object], deadline: float) -> dict[str
             peer.connect(home.socket)
         except (ConnectionRefusedError, FileNotFoundError, NotADirectoryError) as error:
             raise Unreachable(str(error)) from error
+        peer.settimeout(max(0.01, end - time.monotonic()))
         peer.sendall(line.encode("utf-8"))
         return _answer(peer, end)
     except (Unreachable, Unresponsive):

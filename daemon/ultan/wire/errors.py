@@ -10,18 +10,21 @@ import os
 
 from ultan.wire.files import utc_now
 from ultan.wire.home import Home
+from ultan.wire.redact import redact
 
 LIMIT_BYTES = 512 * 1024
 MESSAGE_CHARS = 300
 
 
 def note(home: Home, hook: str, kind: str, message: str, now: float | None = None) -> None:
-    """Add one line; never raises, never creates a home that is not there yet but for the root."""
+    """Add one line; never raises, never creates more of a home than its root.
+
+    The message may quote the input, so it is redacted like it.
+    """
     try:
         home.ensure()
-        line = json.dumps(
-            {"v": 1, "ts": utc_now(now), "hook": hook, "kind": kind, "message": message[:MESSAGE_CHARS]}
-        )
+        message = redact(message[: MESSAGE_CHARS * 10])[:MESSAGE_CHARS]
+        line = json.dumps({"v": 1, "ts": utc_now(now), "hook": hook, "kind": kind, "message": message})
         descriptor = os.open(home.hook_errors, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             os.write(descriptor, line.encode("utf-8", "replace") + b"\n")
@@ -52,7 +55,7 @@ def last(home: Home, kind: str, within: float, now: float) -> int:
             line = json.loads(raw)
             if line.get("kind") != kind or str(line.get("ts")) < oldest:
                 break
-        except (ValueError, AttributeError):
+        except (ValueError, AttributeError, RecursionError):
             break
         count += 1
     return count

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 
 from ultan.wire.environment import chosen
 from ultan.wire.files import read_limited
@@ -12,6 +13,8 @@ from ultan.wire.version import VERSION
 
 _LIMIT = 64 * 1024
 RETRY_SECONDS = 60.0
+# How long a daemon that was just started may take to lock its home before another one is started.
+START_SECONDS = 2.0
 
 
 class Runtime:
@@ -39,7 +42,7 @@ def find(home: Home, environ: os._Environ[str] | dict[str, str]) -> Runtime | No
     try:
         values = json.loads(read_limited(os.path.join(folder(home, environ), "current.json"), _LIMIT))
         found = Runtime(str(values["version"]), str(values["code"]), str(values["python"]))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     if not os.access(found.python, os.X_OK) or not os.path.isfile(found.boot):
         return None
@@ -53,7 +56,7 @@ def is_older(version: str) -> bool:
 
 def _parts(version: str) -> tuple[int, ...]:
     parts = version.split("+")[0].split(".")
-    return tuple(int(part) for part in parts) if all(part.isdigit() for part in parts) else ()
+    return tuple(int(part) for part in parts) if all(part.isdecimal() for part in parts) else ()
 
 
 def daemon_holds_lock(home: Home) -> bool:
@@ -85,13 +88,46 @@ def failed_lately(home: Home, now: float) -> bool:
 def start_daemon(home: Home, environ: os._Environ[str] | dict[str, str], now: float) -> bool:
     """Start the daemon detached, unless one lives or cannot; True when a start was made."""
     runtime = find(home, environ)
-    if runtime is None or daemon_holds_lock(home) or failed_lately(home, now):
+    if runtime is None or failed_lately(home, now):
         return False
     home.ensure()
+    if not _claim_start(home, now):
+        return False
     env = chosen(environ, auth=True)  # the daemon itself drops what its configuration does not ask for
     env["AGENT_MEM_HOME"] = home.root
     detach([runtime.python, "-I", runtime.boot, "daemon", "run"], env, home.daemon_log)
     return True
+
+
+def _claim_start(home: Home, now: float) -> bool:
+    """Whether this process is to start the daemon: of several hooks that find none, one is.
+
+    The others also leave the daemon's lock alone, which looking at it takes for a moment.
+    """
+    import fcntl
+
+    try:
+        descriptor = os.open(home.path("daemon.starting"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if abs(now - _number(os.pread(descriptor, 40, 0))) < START_SECONDS or daemon_holds_lock(home):
+            return False
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, b"%.3f" % now, 0)
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def _number(text: bytes) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0
 
 
 def start_installer(
@@ -138,6 +174,9 @@ def detach(argv: list[str], env: dict[str, str], log: str) -> None:
         os.closerange(3, 256)
         os.chdir("/")
         os.umask(0o077)
+        signal.signal(
+            signal.SIGPIPE, signal.SIG_DFL
+        )  # Python ignores it, and a program started by it would too
         os.execve(argv[0], argv, env)
     except BaseException:  # nothing of this copy may ever return into the hook
         os._exit(127)
