@@ -1,7 +1,7 @@
 """Secrets become `[redacted:kind]` before anything reaches the disk.
 
-The rules are in `secrets`. Each has a literal without which it cannot match, and its pattern is compiled only
-when that literal occurs: a hook that sees no secret compiles nothing.
+The rules are in `secrets`. Each has literals without which it is not tried, and its pattern is compiled only
+when one of them occurs: a hook that sees nothing telling compiles nothing.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import re
 
 
 class Rule:
-    """`pattern` finds secrets of one kind; it cannot match where none of the (lower-case) literals occurs."""
+    """`pattern` finds secrets of one kind; it is tried only where one of the (lower-case) literals occurs."""
 
     __slots__ = ("_compiled", "kind", "literals", "pattern")
 
@@ -56,6 +56,9 @@ _NOT = _REFERENCE + _CODE + _PATH + _NUMBER + r"(?i:" + _WORD + r")"
 _QUOTE = r"\\{0,3}[\"'`]"
 _BARE = r"(?:[^\s\"'`\\]|\\(?![nrt\"'\\]))"
 
+# At the start of a word, also where an escaped line end (\n as two characters) stands before it.
+_START = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"
+
 RULES = (
     Rule(
         "private-key",
@@ -81,7 +84,7 @@ RULES = (
     Rule(
         "api-key",
         "sk-",
-        r"(?<![A-Za-z0-9])sk-(?=[A-Za-z0-9_-]{0,200}[0-9])[A-Za-z0-9][A-Za-z0-9_-]{18,}",
+        _START + r"sk-(?=[A-Za-z0-9_-]{0,200}[0-9])[A-Za-z0-9][A-Za-z0-9_-]{18,}",
     ),
     Rule("stripe-key", "k_live_|k_test_", r"[srp]k_(?:live|test)_[A-Za-z0-9]{12,}"),
     Rule("slack-token", "xox|xapp-", r"(?:xox[a-z]|xapp)-[A-Za-z0-9-]{10,}"),
@@ -95,19 +98,19 @@ RULES = (
     Rule(
         "registry-token",
         "npm_|pypi-|hf_|dckr_|rubygems_",
-        r"(?<![A-Za-z0-9])(?:npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{40,}|hf_[A-Za-z0-9]{25,}|"
+        _START + r"(?:npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{40,}|hf_[A-Za-z0-9]{25,}|"
         r"dckr_[a-z]{3}_[A-Za-z0-9_-]{20,}|rubygems_[a-f0-9]{30,})",
     ),
-    Rule("sendgrid-key", "sg.", r"(?<![A-Za-z0-9])SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
+    Rule("sendgrid-key", "sg.", _START + r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
     Rule(
         "api-key",
         "_v1_|shp|lin_api_|ntn_|sbp_|gls|pscale_|gsk_|xai-|r8_|pplx-|whsec_|dapi|atatt3|age-secret-key-|tskey-|"
         "sntrys_|nvapi-|figd_",
-        r"(?<![A-Za-z0-9])(?:do[opr]_v1_|shp(?:at|ca|pa|ss)_|lin_api_|ntn_|sbp_|glsa_|pscale_[a-z]{2,5}_|gsk_|xai-|"
+        _START + r"(?:do[opr]_v1_|shp(?:at|ca|pa|ss)_|lin_api_|ntn_|sbp_|glsa_|pscale_[a-z]{2,5}_|gsk_|xai-|"
         r"r8_|pplx-|whsec_|dapi|ATATT3|AGE-SECRET-KEY-|tskey-|sntrys_|nvapi-|figd_)"
         r"(?=[A-Za-z0-9_=+/-]{0,200}[0-9])[A-Za-z0-9_=+/-]{20,}",
     ),
-    Rule("bot-token", ":aa", r"(?<![A-Za-z0-9])[0-9]{8,10}:AA[A-Za-z0-9_-]{30,}"),
+    Rule("bot-token", ":aa", _START + r"[0-9]{8,10}:AA[A-Za-z0-9_-]{30,}"),
     # scheme://user:password@host; the user and the host stay readable. A port and a path with an @ are none.
     Rule(
         "password",
@@ -150,7 +153,7 @@ RULES = (
     Rule(
         "env-secret",
         _NAME_LITERALS,
-        r"(?<![A-Za-z0-9_])[A-Z0-9_]{0,60}"
+        r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]))[A-Z0-9_]{0,60}"
         r"(?:PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|CREDENTIALS?|"
         r"(?:API|ACCESS|PRIVATE|AUTH|SIGNING|ENCRYPTION|ACCOUNT)_?KEY)"
         r"(?!S?_?(?:FILE|PATH|DIR|NAME|TTL|TYPE|LEN|LIMIT|COUNT|SIZE|EXPIR|UR[LI]|HOST|POLICY|PREFIX|HEADER|FIELD|"
