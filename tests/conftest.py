@@ -8,11 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "daemon"))
+sys.path[:0] = [str(ROOT / "daemon"), str(ROOT / "tests")]
 
 from ultan.wire.home import Home  # noqa: E402 (the path above makes it importable)
+
+# A busy machine is slow now and then; that is no failure.
+settings.register_profile("ultan", deadline=None)
+settings.load_profile("ultan")
 
 
 @pytest.fixture(autouse=True)
