@@ -64,6 +64,8 @@ class Journal:
         """
         with self.writer() as writer:
             batch = self._last() if id is None else self._in_state(id, "applied")
+            if batch.format:
+                raise WrongState(batch.id, "a change of the home's format", "undoable")
             actions, changed = [], []
             for action in reversed(batch.actions):
                 now_there = writer.current(action.path)
@@ -147,9 +149,14 @@ class Journal:
     def _last(self) -> Batch:
         for name in reversed(self._names()):
             batch = self._load(name)
-            if batch is not None and batch.state == "applied" and (batch.redo or not batch.undoes):
+            if batch is not None and batch.state == "applied" and not batch.format and _is_change(batch):
                 return batch
         raise NoSuchBatch(None)
+
+
+def _is_change(batch: Batch) -> bool:
+    """Whether a batch does something, rather than take something back."""
+    return batch.redo or not batch.undoes
 
 
 def _listdir(folder: str) -> list[str]:

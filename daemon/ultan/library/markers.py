@@ -38,11 +38,9 @@ def put(text: str, name: str, content: str) -> str:
 
 
 def own_text(text: str) -> str:
-    """The person's part: `text` without the marked part and the blank lines around it."""
-    try:
-        found = _find(text)
-    except BrokenMarkers:
-        return text
+    """The person's part: `text` without the marked part and the blank lines around it. Raises
+    BrokenMarkers."""
+    found = _find(text)
     if found is None:
         return text
     return text[: found.start()].rstrip() + "\n" + text[found.end() :].lstrip()
@@ -56,7 +54,7 @@ def same_own_text(path: str, one: bytes | None, other: bytes | None) -> bool:
         return False
     try:
         return own_text(one.decode("utf-8")).strip() == own_text(other.decode("utf-8")).strip()
-    except UnicodeDecodeError:
+    except (UnicodeDecodeError, BrokenMarkers):
         return False
 
 

@@ -285,19 +285,3 @@ def save(home: Home, batch: Batch, now: float | None = None, timeout: float = LO
     """Apply one batch under the lock; see Writer for what it raises."""
     with Writer(home, timeout) as writer:
         return writer.apply(batch, now)
-
-
-def create(
-    home: Home,
-    files: list[tuple[str, bytes]],
-    by: str,
-    reason: str,
-    now: float | None = None,
-    timeout: float = LOCK_SECONDS,
-) -> str:
-    """Write new files, (path, content) each, in one batch; its id, for undo. Raises as Writer does."""
-    batch = Batch([Action(path, None, content) for path, content in files], by, reason)
-    return save(home, batch, now, timeout).id
-
-
-Busy = LibraryBusy
