@@ -131,7 +131,7 @@ def names_hidden_path(patterns: list[str], cwd: str, given: object, answered: ob
         return True
     home = os.path.expanduser("~")
     for path in set(named + words):
-        path = path.replace("${HOME}", home).replace("$HOME", home)
+        path = path.replace("$HOME", home)
         path = home + path[1:] if path[:2] in ("~", "~/") else path
         forms = {path, os.path.normpath(os.path.join(cwd, path))}
         forms.update(real_path(form) for form in list(forms) if path in named)
@@ -169,6 +169,7 @@ def _collect(value: object, named: list[str], words: list[str], bare: bool) -> b
 
 def _words(text: str) -> set[str]:
     """The words of a text and its quoted parts, also without what stands before `=` or after `:`."""
+    text = text.replace("${HOME}", "$HOME")
     found = set(re.findall(_QUOTED, text)) | set(re.split(_SPLIT, text))
     for word in list(found):
         found.update(part for mark in "=:@" if mark in word for part in word.split(mark))

@@ -94,11 +94,11 @@ def _repository(folder: str) -> tuple[str, str] | None:
 def _linked(folder: str, mark: str) -> tuple[str, str]:
     """The same for a worktree or submodule, whose `.git` is a file that names the real folder."""
     text = _read(mark).strip()
-    if not text.startswith("gitdir:"):
+    if not text.startswith("gitdir:") or "\0" in text:
         return mark, folder
     git = os.path.realpath(os.path.join(folder, text[len("gitdir:") :].strip()))
     common = _read(os.path.join(git, "commondir")).strip()
-    if not common:  # a submodule is a project of its own
+    if not common or "\0" in common:  # a submodule is a project of its own
         return git, folder
     shared = os.path.realpath(os.path.join(git, common))
     tree = os.path.dirname(shared) if os.path.basename(shared) in (".git", ".bare") else shared
