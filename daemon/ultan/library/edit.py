@@ -144,11 +144,14 @@ def _escape(char: str) -> str:
 
 
 def decode(raw: bytes, path: str) -> str:
-    """The file's text, its BOM included. Raises UnreadableEntry where it is not UTF-8."""
+    """The file's text, its BOM included. Raises UnreadableEntry where it is empty or not UTF-8 text."""
     try:
-        return raw.decode("utf-8")
+        text = raw.decode("utf-8")
     except UnicodeDecodeError:
         raise UnreadableEntry(path or "The file", "it is not UTF-8", "Save it as UTF-8 first.") from None
+    if "\0" in text or not text.strip(front.BOM + " \t\r\n"):
+        raise UnreadableEntry(path or "The file", "it holds no text", "Write or delete it first.")
+    return text
 
 
 def _split(text: str, path: str) -> front.Parts:
