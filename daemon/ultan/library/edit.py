@@ -22,7 +22,7 @@ Scalar: TypeAlias = "str | int | float | bool"
 FieldValue: TypeAlias = "Scalar | Sequence[FieldValue] | Mapping[str, FieldValue]"
 
 # Written without quotes: what every YAML reader takes for the same text.
-_PLAIN = re.compile(r"[A-Za-z](?:[\w ./+()-]*[\w./+()-])?", re.ASCII)
+_PLAIN = re.compile(r"[A-Za-z](?:(?:[\w ./+()-]|:(?=[\w/]))*[\w./+()-])?", re.ASCII)
 _PLAIN_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\dZ)?")
 _WORDS = frozenset(("true", "false", "yes", "no", "on", "off", "null", "y", "n"))
 # The order of a new entry's header.

@@ -161,7 +161,11 @@ def _whole_page(
             yield Action(path, None, markers.put(f"{title}\n", name, content).encode("utf-8"))
         return
     text = _text(page)
-    if text is not None and markers.has(text):
+    if text is None or not markers.has(text):
+        return
+    if not wanted and not lines and markers.own_text(text).strip() == title:
+        yield Action(page.path, page.raw, None)
+    else:
         yield from _filled(page, text, name, content)
 
 
