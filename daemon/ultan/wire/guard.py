@@ -61,6 +61,14 @@ def is_synthetic(prompt: str) -> bool:
     return prompt.lstrip()[:100].lower().startswith(_SYNTHETIC)
 
 
+def without_marks(text: str) -> str:
+    """`text` without the client's tags and Ultan's own: a person who quotes one asks about something else."""
+    if "<" not in text:
+        return text
+    names = [mark.strip("<> ") for mark in _SYNTHETIC if mark.startswith("<")] + ["ultan-notes"]
+    return re.sub(r"(?i)</?(?:%s)\b[^<>\n]{0,80}>?" % "|".join(names), " ", text)
+
+
 def slash_command(prompt: str) -> str | None:
     """The name of the slash command that a prompt is, without the slash; None for speech and paths."""
     match = _COMMAND.match(prompt.lstrip())

@@ -58,8 +58,9 @@ def hear_client(call: Call) -> None:
 
 
 def text_to_prime(prompt: str, command: str | None) -> str:
-    """What of a prompt is asked of the library: private parts cut, secrets redacted, very long texts' middle
-    left out. "" where nothing should be asked: Ultan's own commands, bare commands of others.
+    """What of a prompt is asked of the library: private parts cut, secrets redacted, tags of the client and
+    very long texts' middle left out. "" where nothing should be asked: Ultan's own commands, bare commands of
+    others.
     """
     text = prompt
     if command:
@@ -68,13 +69,16 @@ def text_to_prime(prompt: str, command: str | None) -> str:
         text = prompt.lstrip()[len(command) + 1 :].strip()
         if len(text.split()) < _FEWEST_ARGUMENT_WORDS:
             return ""
-    text = strip_private(text)
-    if len(text) > PRIME_CHARS * 4:
-        text = text[: PRIME_CHARS * 2] + "\n" + text[-PRIME_CHARS * 2 :]
-    text = redact(text)
-    if len(text) > PRIME_CHARS:
-        text = text[: PRIME_CHARS // 2] + "\n" + text[-PRIME_CHARS // 2 :]
-    return text.strip()
+    text = redact(_ends(strip_private(text), PRIME_CHARS * 4))
+    return _ends(guard.without_marks(text), PRIME_CHARS).strip()
+
+
+def _ends(text: str, limit: int) -> str:
+    """The beginning and the end of a text of more than `limit` characters, cut between words."""
+    if len(text) <= limit:
+        return text
+    head, tail = text[: limit // 2], text[-limit // 2 :]
+    return (head.rpartition(" ")[0] or head) + "\n" + (tail.partition(" ")[2] or tail)
 
 
 def recall(call: Call, question: str) -> list[dict[str, object]]:
