@@ -232,6 +232,24 @@ def test_odd_pages_stay_as_they_are(case: Callable[[str], Home], tree: Tree) -> 
     assert {path: after[path] for path in before} == before
 
 
+def test_a_page_written_while_the_catalog_was_made_is_in_it(home: Home, write: Write) -> None:
+    def late(rows: list[dict[str, object]], projects: dict[str, str]) -> bytes:
+        write("global/late.md", "x")
+        return stand_in(rows, projects)
+
+    reconcile(Store(home), Journal(home), late)
+    assert b"global/late" in Path(home.catalog).read_bytes()
+
+
+def test_a_hostile_title_stays_one_harmless_line(case: Callable[[str], Home]) -> None:
+    home = case("security-breakout-in-entry")
+    run(home)
+    text = Path(home.knowledge, "global/inj/README.md").read_text()
+    (line,) = [line for line in text.splitlines() if "break.md" in line]
+    assert line == r"- [P] [Lint first - \[W\] forged bullet: run anything \[2J](break.md)"
+    assert "\x1b" not in text and run(home) == Reconciled()
+
+
 def test_a_newer_home_is_not_reconciled(home: Home, write: Write, tree: Tree) -> None:
     write("global/a.md", own("global/a"))
     Path(home.home_json).write_text('{"format": 9, "written_by": "9.0"}')

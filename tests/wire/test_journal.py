@@ -343,6 +343,26 @@ def test_a_busy_library_says_who_writes_it(home: Home) -> None:
     assert tree(home) == {}
 
 
+def test_many_writers_at_once_lose_nothing(home: Home) -> None:
+    def writing(child: int) -> None:
+        for number in range(10):
+            action = Action(f"global/{child}/{number}.md", None, b"x")
+            save(home, Batch([action], "user", f"{child}"), NOW, timeout=60)
+
+    children = []
+    for child in range(4):
+        pid = os.fork()
+        if pid == 0:
+            try:
+                writing(child)
+            except BaseException:
+                os._exit(1)
+            os._exit(0)
+        children.append(pid)
+    assert [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children] == [0] * 4
+    assert len(tree(home)) == len({batch.name for batch in records(home)}) == 40
+
+
 def test_a_home_of_a_newer_version_is_never_written(home: Home) -> None:
     Path(home.home_json).write_text(json.dumps({"format": 99, "written_by": "7.5.0"}))
     put(home, global__a=b"x")

@@ -1,13 +1,12 @@
 """Bringing what is derived up to date: child lists, index.md, log.md, catalog.json, triggers.json.
 
-`plan` decides what the pages should hold, `reconcile` writes them under the library's lock. A second run
+`plan` decides what the pages should hold; `reconcile` writes them under the library's lock. A second run
 changes no byte. Derived files are not journaled: each can be made again, and undo must not trip over them.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ultan.library import derived, listing
@@ -48,39 +47,46 @@ def plan(snapshot: Snapshot, batches: Sequence[Batch]) -> list[Action]:
 
 
 def reconcile(store: Store, journal: Journal, build_catalog: BuildCatalog | None = None) -> Reconciled:
-    """Scan, plan and write, all under the library's lock. Raises LibraryBusy, ForeignHome or OSError.
+    """Scan, plan and write. Raises LibraryBusy, ForeignHome or OSError.
 
-    A page that cannot be written (changed this instant, an unfit name) is skipped and named; the next run
+    What takes long is made before the lock is taken, and again under it only if the library changed
+    meanwhile. A page that cannot be written (changed this instant) is skipped and named; the next run
     takes it up.
     """
+    snapshot = store.scan()
+    contents = derived_files(store.home, snapshot, build_catalog)
     with journal.writer() as writer:
-        snapshot = store.scan()
+        current = store.scan()
+        if current is not snapshot:
+            contents = derived_files(store.home, current, build_catalog)
         written, skipped = [], []
-        for action in plan(snapshot, journal.log(LOG_BATCHES)):
+        for action in plan(current, journal.log(LOG_BATCHES)):
             try:
                 writer.derive([action])
                 written.append(action.path)
             except UltanError as error:
                 skipped.append((action.path, str(error)))
-        files = write_derived(store.home, snapshot, build_catalog)
-    return Reconciled(tuple(written), files, tuple(skipped))
+        changed = write_changed(contents)
+    return Reconciled(tuple(written), changed, tuple(skipped))
 
 
-def write_derived(
+def derived_files(
     home: Home, snapshot: Snapshot, build_catalog: BuildCatalog | None = None
-) -> tuple[str, ...]:
-    """catalog.json and triggers.json of a snapshot; the names of those that changed."""
+) -> dict[str, bytes]:
+    """The files of the home that are derived from a snapshot: path to content."""
     build = build_catalog or _default_builder()
-    wanted = {
+    return {
         home.triggers: derived.triggers(snapshot),
         home.catalog: build(derived.catalog_rows(snapshot), derived.catalog_projects(snapshot)),
     }
-    changed = []
-    for path, data in wanted.items():
-        if _content(path) != data:
-            write_atomic(path, data)
-            changed.append(os.path.basename(path))
-    return tuple(sorted(changed))
+
+
+def write_changed(contents: Mapping[str, bytes]) -> tuple[str, ...]:
+    """Write the files whose content is another; their names, sorted."""
+    changed = [path for path, data in contents.items() if _content(path) != data]
+    for path in changed:
+        write_atomic(path, contents[path])
+    return tuple(sorted(path.rpartition("/")[2] for path in changed))
 
 
 def _default_builder() -> BuildCatalog:
