@@ -58,7 +58,9 @@ def build_catalog(rows: list[dict[str, object]], projects: dict[str, str]) -> by
 
     rows: {"id", "title", "type", "scope", "status", "updated", "applies_when", "tags", "body", "excerpt"} of
     each entry; rows with another status than active or "readable" false are left out. "counts" (token: how
-    often, from `ultan.wire.tokens.counts`) saves tokenizing a row again. projects: identity: slug.
+    often, from `ultan.wire.tokens.counts`) saves tokenizing a row again; "overridden_in" lists the projects
+    (slugs) in which the entry is not to be shown. projects: identity: slug, and `name:<slug>` for a project
+    without identities.
     """
     from ultan.wire.stopwords import COMMON
     from ultan.wire.tokens import counts
@@ -108,7 +110,7 @@ def _lay_out(
         if not scopes or scopes[-1][0] != scope:
             scopes.append([scope, number, number])
         scopes[-1][2] = number + 1
-    texts = [_dump({name: row.get(name, "") for name in SHOWN}) for row in rows]
+    texts = [_dump(_shown(row)) for row in rows]
     middle = b'"projects":%s,\n"scopes":%s,\n"offsets":[' % (_dump(projects), _dump(scopes))
     postings = _joined(
         b"[%s,%d,%s,%s]" % (key, len(numbers), _dump(numbers), _dump(gains)) for key, numbers, gains in lines
@@ -145,6 +147,13 @@ def _lay_out(
     return data
 
 
+def _shown(row: dict[str, object]) -> dict[str, object]:
+    shown = {name: row.get(name, "") for name in SHOWN}
+    if row.get("overridden_in"):
+        shown["overridden_in"] = row["overridden_in"]
+    return shown
+
+
 _HEAD = ("size", "entries", "middle_at", "offsets_at", "postings_at", "postings_end")
 
 
@@ -170,22 +179,19 @@ class Pages:
             self._map = mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
         finally:
             os.close(descriptor)
-        end = self._map.find(b"\n", 0, 512)
         try:
-            self._head = json.loads(self._map[:end].rstrip(b",") + b"}") if end > 0 else {}
-            if (
-                self._head.get("kind") != KIND
-                or self._head["v"] != VERSION
-                or self._head["size"] != len(self._map)
-            ):
+            end = self._map.find(b"\n", 0, 512)
+            head = json.loads(self._map[: max(end, 0)].rstrip(b",") + b"}")
+            if (head["kind"], head["v"], head["size"]) != (KIND, VERSION, len(self._map)):
                 raise BrokenCatalog("not a catalog of version %d" % VERSION)
+            self._head = {name: int(head[name]) for name in _HEAD}
             middle = self._map[self._head["middle_at"] : self._head["offsets_at"]]
             outline = json.loads(b"{" + middle + b"]}")
+            self.entries = self._head["entries"]
+            self.projects: dict[str, str] = dict(outline["projects"])
+            self.scopes: list[list[object]] = list(outline["scopes"])
         except (KeyError, TypeError, AttributeError) as error:
             raise BrokenCatalog("not a catalog") from error
-        self.entries: int = self._head["entries"]
-        self.projects: dict[str, str] = outline["projects"]
-        self.scopes: list[list[object]] = outline["scopes"]
 
     def row(self, number: int) -> dict[str, object]:
         """{"id", "title", "type", "updated", "scope", "excerpt"} of a row."""

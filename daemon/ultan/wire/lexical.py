@@ -51,9 +51,16 @@ class Catalog:
         return self._pages.entries if self._pages else 0
 
     def project_for(self, identities: Iterable[str]) -> str | None:
-        """The library's slug for a project, by the first of its identities that the library knows."""
-        known = self._pages.projects if self._pages else {}
-        return next((known[identity] for identity in identities if identity in known), None)
+        """The library's slug for the project with these identities (best first); None where it has none."""
+        if self._pages is None:
+            return None
+        from ultan.wire.projects import slug_for
+
+        known: dict[str, list[str]] = {}
+        for identity, slug in self._pages.projects.items():
+            known.setdefault(slug, []).extend([] if identity.startswith("name:") else [identity])
+        mine = list(identities)
+        return slug_for(known, mine) if mine else None
 
     def search(
         self,
@@ -95,7 +102,10 @@ def _search(
         if chance < (THRESHOLD if threshold is None else threshold):
             continue
         row = pages.row(number)
-        if row["id"] not in exclude and len(found) < limit:
+        over = row.pop("overridden_in", ())
+        if row["id"] in exclude or (isinstance(over, list) and project in over):
+            continue
+        if len(found) < limit:
             row["score"] = round(chance, 4)
             found.append(row)
     return found
