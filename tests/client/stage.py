@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from offline_client import client as offline
+from offline_client.terminal import Terminal
 from ultan.wire.home import Home
 from ultan.wire.lexical import build_catalog
 from ultan.wire.version import VERSION
@@ -56,8 +57,16 @@ class Stage:
         self, script: dict[str, Any] | None = None, *arguments: str, **environment: str
     ) -> offline.Session:
         """A session with the plugin loaded."""
-        wanted = {"AGENT_MEM_HOME": self.home.root, "ULTAN_RUNTIME": str(self.runtime), **environment}
-        return self.client.session([*self.arguments, *arguments], script or ANSWERS, wanted)
+        return self.client.session(
+            [*self.arguments, *arguments], script or ANSWERS, {**self.environment(), **environment}
+        )
+
+    def terminal(self) -> Terminal:
+        """The client with the plugin loaded, in a terminal."""
+        return self.client.terminal(self.arguments, ANSWERS, self.environment())
+
+    def environment(self) -> dict[str, str]:
+        return {"AGENT_MEM_HOME": self.home.root, "ULTAN_RUNTIME": str(self.runtime)}
 
     def write(self, texts: dict[str, str]) -> None:
         """Fill the library: id and text, whose first line is the title."""

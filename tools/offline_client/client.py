@@ -18,8 +18,10 @@ from typing import Any
 
 from offline_client import namespace
 from offline_client.script import text_of
+from offline_client.terminal import Terminal, settle_in
 
 TOOLS = Path(__file__).resolve().parent.parent
+KEY = "sk-ant-dummy-key-of-no-account"
 # Whatever the client would send that is no part of a conversation.
 QUIET = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -101,6 +103,15 @@ class Client:
         spec, log = self._write_spec([*STREAMING, *arguments], script, environment)
         return Session(self._command(spec), cwd or self.project, self._outer(), log)
 
+    def terminal(
+        self, arguments: Sequence[str], script: dict[str, Any], environment: Mapping[str, str] | None = None
+    ) -> Terminal:
+        """The client in a terminal; a context manager."""
+        settle_in(self.home, self.project, KEY)
+        wanted = {"TERM": "xterm-256color", **(environment or {})}
+        spec, _ = self._write_spec(arguments, script, wanted)
+        return Terminal(self._command(spec), self.project, self._outer())
+
     def _write_spec(
         self, arguments: Sequence[str], script: dict[str, Any], environment: Mapping[str, str] | None
     ) -> tuple[Path, Path]:
@@ -113,18 +124,23 @@ class Client:
             "log": str(log),
             "command": [self.program, *arguments],
             "environment": {
-                "PATH": "/usr/local/bin:/usr/bin:/bin",
+                "PATH": self._path(),
                 "HOME": str(self.home),
                 "LANG": "C.UTF-8",
                 "TERM": "dumb",
                 "CLAUDE_CODE_TMPDIR": str(folder / "tmp"),
-                "ANTHROPIC_API_KEY": "sk-ant-dummy",
+                "ANTHROPIC_API_KEY": KEY,
                 **QUIET,
                 **(environment or {}),
             },
         }
         (folder / "spec.json").write_text(json.dumps(spec), encoding="utf-8")
         return folder / "spec.json", log
+
+    def _path(self) -> str:
+        """The usual places; then this Python's and the client's, which some machines have elsewhere."""
+        beside = [str(Path(found).parent) for found in (sys.executable, self.program)]
+        return ":".join(["/usr/local/bin", "/usr/bin", "/bin", *beside])
 
     def _command(self, spec: Path) -> list[str]:
         return [*namespace.prefix(), sys.executable, "-m", "offline_client.namespace", str(spec)]
