@@ -40,6 +40,18 @@ def slug_for(known: dict[str, list[str]], mine: list[str]) -> str | None:
     return name if name in known and not known[name] else None
 
 
+def by_name(home: Home, mine: list[str]) -> str | None:
+    """The slug that is this project's name, where the library has such a folder and it lists no identities.
+
+    A folder that lists some belongs to another project of the same name. Reads one file at most.
+    """
+    name = default_name(mine)
+    folder = os.path.join(home.knowledge, "projects", name)
+    if not name or not os.path.isdir(folder):
+        return None
+    return None if identities_in(_header(os.path.join(folder, "README.md"))) else name
+
+
 def new_slug(known: dict[str, list[str]], mine: list[str]) -> str:
     """A free slug for a project that the library does not know yet."""
     name = slugify(default_name(mine)) or "project"

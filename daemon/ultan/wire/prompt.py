@@ -119,11 +119,11 @@ def fall_back(call: Call, question: str) -> list[dict[str, object]]:
     """The lexical answer from the catalog, noted in the recall log as the daemon's answers are."""
     from ultan.wire import recall as log
     from ultan.wire.lexical import Catalog
-    from ultan.wire.project import default_name
+    from ultan.wire.projects import by_name
 
     started = time.monotonic()
     catalog = Catalog.open(call.home.catalog)
-    project = catalog.project_for(call.identities) or default_name(call.identities)
+    project = catalog.project_for(call.identities) or by_name(call.home, call.identities)
     found = catalog.search(
         question, project, limit=call.settings.max_entries, exclude=frozenset(call.memory.shown)
     )
