@@ -145,3 +145,29 @@ def test_a_read_only_home_costs_nothing_but_the_record(home: Home) -> None:
     os.mkdir(home.events)  # as root no mode stops a write
     ran = run_hook(payload("hit"))
     assert (ran.code, ran.err) == (0, b"")
+
+
+def test_another_project_of_the_same_name_does_not_get_the_notes(home: Home, tmp_path: Path) -> None:
+    from ultan.wire.lexical import build_catalog
+
+    mine, theirs = tmp_path / "a" / "shop", tmp_path / "b" / "shop"
+    for folder in (mine, theirs, Path(home.knowledge) / "projects" / "shop"):
+        folder.mkdir(parents=True)
+    identity = f"path:{os.path.realpath(mine)}"
+    row = {
+        **entry("projects/shop/deploys"),
+        "scope": "project:shop",
+        "status": "active",
+        "applies_when": "",
+        "tags": [],
+        "body": entry()["excerpt"],
+    }
+    readme = Path(home.knowledge) / "projects" / "shop" / "README.md"
+    question = "shall we deploy to production this Friday?"
+    readme.write_text(f"---\nidentities:\n  - {identity}\n---\n")
+    Path(home.catalog).write_bytes(build_catalog([row], {identity: "shop"}))
+    assert run_hook(prompt(question, session="mine", cwd=str(mine))).context
+    assert not run_hook(prompt(question, session="theirs", cwd=str(theirs))).context
+    readme.write_text("# Shop\n")  # a folder that lists no identities goes by its name
+    Path(home.catalog).write_bytes(build_catalog([row], {}))
+    assert run_hook(prompt(question, session="again", cwd=str(theirs))).context
