@@ -10,11 +10,9 @@ import click
 
 from ultan.cli import outcome
 from ultan.cli.output import emit, example, in_terminal, json_option, say
-from ultan.cli.place import home
+from ultan.cli.place import home, refresh
 from ultan.library.entry import TYPES
 from ultan.wire import remember
-
-_TEMPLATE = "\n# Write the note above. Lines that begin with '# ' at the end of the file are left out.\n"
 
 
 @click.command(
@@ -57,6 +55,8 @@ def add(
         force=force,
         chosen={name: value for name, value in given.items() if value is not None},
     )
+    if saved.kind == "saved":
+        refresh(home())
     done = saved.kind in ("saved", "waiting")
     if as_json:
         emit({"ok": done, **saved.as_json()})
@@ -74,8 +74,7 @@ def _words(text: str | None) -> str:
         return text
     if not in_terminal():
         raise click.UsageError("What is to be saved? Give the text, or - to read it from standard input.")
-    written = click.edit(_TEMPLATE, extension=".md")
-    return (written or "").removesuffix(_TEMPLATE.lstrip("\n")).strip("\n")
+    return click.edit("", extension=".md") or ""
 
 
 def told(saved: remember.Saved) -> list[str]:

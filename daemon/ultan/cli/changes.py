@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ultan.cli.output import emit, example, json_option, say, table
-from ultan.cli.place import home
+from ultan.cli.place import home, refresh
 from ultan.library.journal import Action, Batch, Journal
 
 
@@ -16,7 +16,7 @@ from ultan.library.journal import Action, Batch, Journal
 def undo(batch: str | None, dry_run: bool, as_json: bool) -> None:
     """Take back the change BATCH, by default the last one; a whole batch or nothing.
 
-    The beginning of the id is enough. Files that were changed since are never overwritten: then nothing is done.
+    The beginning of the id is enough. Where one of its files was changed since, nothing is done.
     """
     journal = Journal(home(), holder="ultan undo")
     if dry_run:
@@ -29,7 +29,7 @@ def undo(batch: str | None, dry_run: bool, as_json: bool) -> None:
             say(f"  {verb(Action(action.path, action.after, action.before))} {action.path}")
         return
     done = journal.undo(journal.find(batch).id if batch else None)
-    refresh()
+    refresh(home())
     if as_json:
         emit({"ok": True, "dry_run": False, "undone": as_dict(done)})
         return
@@ -62,19 +62,6 @@ def newest(journal: Journal) -> Batch:
         if batch.state == "applied" and not batch.undoes and not batch.format:
             return batch
     raise NoSuchBatch(None)
-
-
-def refresh() -> None:
-    """Bring the lists and the catalog up to date with the library, as far as that goes."""
-    from ultan.library.reconcile import reconcile
-    from ultan.library.store import Store
-    from ultan.wire.failures import UltanError
-
-    place = home()
-    try:
-        reconcile(Store(place), Journal(place, holder="ultan"))
-    except (UltanError, OSError):  # the daemon, or the next change, does it
-        pass
 
 
 def as_dict(batch: Batch) -> dict[str, object]:

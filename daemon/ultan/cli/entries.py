@@ -33,9 +33,7 @@ def read(id: str, as_json: bool) -> None:
 @click.command(
     "list", epilog=example("ultan list --scope global --type warning"), short_help="List the entries."
 )
-@click.option(
-    "--scope", metavar="global|project|SLUG", help="Global ones, all projects' ones, or one project's."
-)
+@click.option("--scope", metavar="SCOPE", help="global, project (all of them), or a project's slug.")
 @click.option("--type", "kind", type=click.Choice(TYPES), help="Only of this type.")
 @click.option("--tag", help="Only with this tag.")
 @click.option("--status", type=click.Choice(STATUSES), help="Only with this status.")

@@ -10,9 +10,6 @@ from ultan.cli import outcome
 from ultan.cli.output import emit, example, json_option, say
 from ultan.cli.place import home
 
-# Advice about order; everything else means that something is not read as it was meant.
-ADVICE = frozenset({"full-folder"})
-
 
 @click.command(epilog=example("ultan lint"), short_help="Find what is broken in the library.")
 @json_option
@@ -23,6 +20,7 @@ def lint(as_json: bool) -> int:
     """
     from ultan.library import lint as linting
     from ultan.library.store import Store
+    from ultan.service.checks.library import ADVICE
 
     problems = linting.lint(Store(home()).scan(), time.time())
     errors = [problem for problem in problems if problem.code not in ADVICE]

@@ -22,6 +22,19 @@ def project_at(folder: str) -> str | None:
     return projects.slug_for(projects.listed(home()), mine) if mine else None
 
 
+def refresh(home: Home) -> None:
+    """Bring the lists and the catalog up to date with the library, as far as that goes."""
+    from ultan.library.journal import Journal
+    from ultan.library.reconcile import reconcile
+    from ultan.library.store import Store
+    from ultan.wire.failures import UltanError
+
+    try:
+        reconcile(Store(home), Journal(home, holder="ultan"))
+    except (UltanError, OSError):  # the daemon, or the next change, does it
+        pass
+
+
 def checkout() -> Path | None:
     """The root of the checkout: ULTAN_ROOT, else the one that this package lies in; None without one."""
     named = os.environ.get("ULTAN_ROOT")

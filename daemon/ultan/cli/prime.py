@@ -38,6 +38,7 @@ def prime(prompt: str, cwd: str, project: str | None, as_json: bool) -> None:
             project=project,
             exclude=frozenset(),
             now=time.time(),
+            remember=False,
         )
     finally:
         engine.close()

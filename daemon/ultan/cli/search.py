@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import click
@@ -67,6 +66,6 @@ def from_engine(home: Home, text: str, limit: int, project: str | None) -> list[
     engine = Engine.open(home)
     try:
         engine.refresh()
-        return list(engine.search(text=text, limit=limit, project=project, now=time.time()))
+        return list(engine.search(text, project, limit))
     finally:
         engine.close()
