@@ -115,6 +115,12 @@ we always use the staging key for deploys, never the production one
 """.strip().splitlines()
 
 
+def test_one_secret_does_not_hide_the_next() -> None:
+    text = "PASSWORD=hunter2/" + SECRETS["SLACK"] + ",DB_PASSWORD=abc;def$ghi"
+    clean = redact.redact(text)
+    assert "hunter2" not in clean and SECRETS["SLACK"] not in clean and "def$ghi" not in clean
+
+
 @pytest.mark.parametrize("name", sorted(SECRETS))
 def test_each_known_secret_becomes_a_mark_and_the_rest_survives(name: str) -> None:
     clean = redact.redact(f"before {SECRETS[name]} after")

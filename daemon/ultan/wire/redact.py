@@ -22,10 +22,21 @@ _TELLING = tuple(
     secretkey secretaccesskey accesskey signingkey encryptionkey authorization xapikey""".split()
 )
 _SHORTEST_TOKEN = 16
+# A match can hide another that begins inside it; the next pass sees that one.
+_MOST_PASSES = 5
 
 
 def redact(text: str) -> str:
     """`text` with each secret replaced by `[redacted:kind]`; redacting twice changes nothing more."""
+    for _ in range(_MOST_PASSES):
+        clean = _redact_once(text)
+        if clean == text:
+            break
+        text = clean
+    return text
+
+
+def _redact_once(text: str) -> str:
     lowered = text.lower()
     for rule in RULES:
         if any(literal in lowered for literal in rule.literals):
@@ -42,7 +53,7 @@ def _replacement(rule: Rule) -> Callable[[re.Match[str]], str]:
         found = match.group()
         group = match.lastindex or 0
         start, end = (at - match.start() for at in match.span(group))
-        return found if MARK in found[start:end] else found[:start] + mark + found[end:]
+        return found[:start] + mark + found[end:]
 
     return replace
 
