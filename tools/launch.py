@@ -1,0 +1,12 @@
+"""Starts the launcher from the checkout: launch.py ARGUMENTS, by any Python from 3.9 on."""
+
+import os
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = not os.access(os.path.join(ROOT, "daemon"), os.W_OK)
+sys.path.insert(0, os.path.join(ROOT, "daemon"))
+
+from ultan.service.launcher import main  # noqa: E402 (the path above makes it importable)
+
+sys.exit(main(sys.argv[1:], ROOT))
