@@ -13,21 +13,10 @@ from pathlib import Path
 import click
 
 from ultan.cli.output import emit, example, json_option, table
-from ultan.cli.place import checkout
+from ultan.cli.place import NoCheckout, checkout
 from ultan.wire.failures import UltanError
 
 _PASSED_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
-
-
-class NoCheckout(UltanError):
-    """The command needs files that an installed copy does not have."""
-
-    def __init__(self, what: str) -> None:
-        super().__init__(
-            f"{what} is part of a checkout of the project, and this is an installed copy.",
-            "",
-            "Run it as ./tools/ultan in a checkout, or name one in ULTAN_ROOT.",
-        )
 
 
 @click.command(

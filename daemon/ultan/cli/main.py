@@ -13,7 +13,11 @@ from ultan.wire.version import VERSION
 
 # name: (module, attribute, one line of help); the group's help needs nothing else.
 COMMANDS = {
-    "demo": ("demo", "demo", "Play a short session on a sample library and show what the agent would see."),
+    "demo": (
+        "demo.command",
+        "demo",
+        "Play a short session on a sample library and show what the agent would see.",
+    ),
     "test": ("checkout", "test", "Run the tests of the checkout."),
     "prime": ("prime", "prime", "Show what a prompt would bring before the agent, with the scores."),
     "search": ("search", "search", "Find entries by what they say."),

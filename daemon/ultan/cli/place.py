@@ -5,7 +5,19 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from ultan.wire.failures import UltanError
 from ultan.wire.home import Home
+
+
+class NoCheckout(UltanError):
+    """The command needs files that an installed copy does not have."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what} is part of a checkout of the project, and this is an installed copy.",
+            "",
+            "Run it as ./tools/ultan in a checkout, or name one in ULTAN_ROOT.",
+        )
 
 
 def home() -> Home:
@@ -27,7 +39,6 @@ def refresh(home: Home) -> None:
     from ultan.library.journal import Journal
     from ultan.library.reconcile import reconcile
     from ultan.library.store import Store
-    from ultan.wire.failures import UltanError
 
     try:
         reconcile(Store(home), Journal(home, holder="ultan"))
