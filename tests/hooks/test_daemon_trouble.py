@@ -129,6 +129,7 @@ def test_eight_cold_hooks_at_once_start_one_daemon_and_lose_no_event(
     assert outputs == [(b"", b"")] * 8
     assert sorted(line["prompt_id"] for line in lines(home.events)) == [f"p-{number}" for number in range(8)]
     assert runtime.starts(1) == [f"-I {runtime.folder}/code/boot.py daemon run"]
+    release.write_text("")  # it was alive, with the lock, all the time
 
 
 def test_the_daemon_gets_a_chosen_environment_and_the_home(home: Home, runtime: StubRuntime) -> None:
