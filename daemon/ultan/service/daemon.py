@@ -1,0 +1,303 @@
+"""The daemon of a home, once it has lock and socket: it loads, answers, listens, and ends in good order."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+from ultan.curator.spool import Spool
+from ultan.library import config as configuration
+from ultan.library.config import Config
+from ultan.library.errors import ForeignHome, LibraryBusy, UltanError
+from ultan.library.journal import Journal
+from ultan.library.migrate import open_home
+from ultan.recall import log as recall_log
+from ultan.service import rotation
+from ultan.service.answers import Answers, Controls, Recaller
+from ultan.service.keeper import Keeper
+from ultan.service.log import Log, described
+from ultan.service.protocol import is_newer
+from ultan.service.schedule import Job, Worker
+from ultan.service.server import Limits, Server
+from ultan.service.start import CannotStart, listen, unlink_own
+from ultan.service.state import FAILED, READY, STOPPED, State
+from ultan.service.tailer import Tailer
+from ultan.wire import runtime
+from ultan.wire.environment import chosen
+from ultan.wire.files import utc_now
+from ultan.wire.home import Home
+from ultan.wire.version import VERSION
+
+OpenEngine = Callable[[Home, Config], Recaller]
+
+GRACE_SECONDS = 2.0
+JOIN_SECONDS = 5.0
+FLUSH_SECONDS = 4.0
+TAIL_SECONDS = 0.5
+WARM_UP = "which of my notes apply to a prompt such as this one?"
+
+
+class Daemon:
+    """One process that serves one home. `run` returns when it is over."""
+
+    def __init__(
+        self,
+        home: Home,
+        listener: socket.socket,
+        state: State,
+        log: Log,
+        open_engine: OpenEngine | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.home = home
+        self.state = state
+        self.log = log
+        self.clock = clock
+        self.open_engine = open_engine or _open_engine
+        self.listener = listener
+        self.socket_inode = os.stat(home.socket).st_ino
+        self.lock_inode = os.stat(home.daemon_lock).st_ino
+        self.tailer = Tailer(home, Spool(home), log.write)
+        self.keeper: Keeper | None = None
+        self.engine: Recaller | None = None
+        self.events = Worker("events", self._event_jobs(), log.trouble)
+        self.library = Worker("library", [], log.trouble)
+        self.answers = Answers(
+            home,
+            Controls(
+                self.status, self.flush, self._asked_to_end, self._heard_version, self._changed, log.trouble
+            ),
+            clock,
+        )
+        self.server = Server(self.answers.answer, log.trouble, Limits())
+        self._ending: asyncio.Event | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._reason = ""
+
+    def run(self) -> int:
+        """Serve until something ends it; the exit status."""
+        logging.getLogger().addHandler(logging.NullHandler())  # others' log lines may quote anything
+        self.log.write(f"started, version {VERSION}, on {self.home.socket}")
+        try:
+            asyncio.run(self._serve())
+        finally:
+            unlink_own(self.home.socket, self.socket_inode)
+        if self.state.name != FAILED:
+            self.state.enter(STOPPED, self.clock(), self.state.error)
+        self.log.write(f"ended: {self._reason}")
+        return 1 if self.state.name == FAILED else 0
+
+    def leave(self, reason: str) -> None:
+        """End soon; the first reason counts. From any thread."""
+        self._reason = self._reason or reason
+        if self._loop is not None and self._ending is not None:
+            try:
+                self._loop.call_soon_threadsafe(self._ending.set)
+            except RuntimeError:
+                pass  # over already
+
+    async def _serve(self) -> None:
+        self._loop, self._ending = asyncio.get_running_loop(), asyncio.Event()
+        self._loop.set_exception_handler(self._lost_exception)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            self._loop.add_signal_handler(number, self.leave, signal.Signals(number).name)
+        await self.server.open(self.listener)
+        self.library.start()
+        loading = self.library.submit(self._load)
+        loading.add_done_callback(self._loaded)
+        await self._ending.wait()
+        unlink_own(self.home.socket, self.socket_inode)  # who comes now starts the next one
+        await self.server.close(GRACE_SECONDS)
+        self.answers.close()
+        await asyncio.to_thread(self._end)
+
+    def _load(self) -> None:
+        """Everything between the socket and the first answer; runs in the library's worker."""
+        config = configuration.load(self.home)
+        _drop_environment(config)
+        configuration.derive_hook_config(self.home, config)
+        if config.daemon == "off":
+            self.leave("turned off")
+            return
+        read_only = self._open_home()
+        engine = self.open_engine(self.home, config)
+        self.engine = engine
+        engine.refresh(embed=False)
+        keeper = Keeper(self.home, engine, config, self.log.write, self.log.trouble, self.leave, self.clock)
+        keeper.read_only = read_only
+        keeper.settle()
+        engine.prime(WARM_UP, now=self.clock(), remember=False)
+        engine.search(WARM_UP, limit=1)
+        keeper.worker = self.library
+        self.library.jobs += keeper.jobs()
+        self.keeper = keeper
+        self.answers.engine = engine
+
+    def _open_home(self) -> str:
+        """Repair and migrate; why the home may only be read, "" where it may be written."""
+        try:
+            open_home(self.home, self.clock())
+        except LibraryBusy as error:
+            self.log.write(str(error))  # who holds the lock repairs it, too
+        except ForeignHome as error:
+            self.log.write(str(error))
+            return str(error)
+        return ""
+
+    def _loaded(self, loading: Future[None]) -> None:
+        error = loading.exception()
+        if error is not None:
+            text = str(error) if isinstance(error, UltanError) else f"It could not start: {described(error)}."
+            self.log.write(f"cannot start: {text}")
+            self.state.enter(FAILED, self.clock(), text)
+            self.leave("the start failed")
+            return
+        if self.answers.engine is not None and not self._reason:
+            self.state.enter(READY, self.clock())
+            self.log.write(f"ready in {self.clock() - self.state.started:.2f} s")
+            self.events.start()
+
+    def _end(self) -> None:
+        """Bring everything to the disk."""
+        for worker in (self.events, self.library):
+            if not worker.end(JOIN_SECONDS):
+                self.log.write("a job did not end in time")
+        if self.keeper is not None:
+            self.keeper.watcher.close()
+        if self.engine is not None:
+            try:
+                self.engine.save()
+                self.engine.close()
+            except Exception as error:
+                self.log.trouble("closing the index", error)
+
+    # What happens regularly.
+
+    def _event_jobs(self) -> list[Job]:
+        return [
+            Job("events", TAIL_SECONDS, lambda: self.tailer.step(self.clock())),
+            Job("rotation", 60.0, self._rotate),
+            Job("expiry", 3600.0, self._expire),
+            Job("place", 5.0, self._check_place),
+            Job("idle", 30.0, self._check_idle),
+        ]
+
+    def _rotate(self) -> None:
+        now = self.clock()
+        if rotation.is_due(self.home, now):
+            rotation.rotate(self.home, self.tailer, now)
+        rotation.expire(self.home, self.tailer, now)
+
+    def _expire(self) -> None:
+        now = self.clock()
+        recall_log.expire(self.home, now)
+        if self.keeper is not None and not self.keeper.read_only:
+            Journal(self.home, GRACE_SECONDS, "daemon").prune(now)
+
+    def _check_place(self) -> None:
+        """Whether this is still the home's daemon: others may have cleaned up."""
+        if _inode(self.home.daemon_lock) != self.lock_inode:
+            self.leave("the home or its lock was removed")
+        elif _inode(self.home.socket) is None and self._loop is not None:
+            try:
+                listener = listen(self.home)
+            except CannotStart as error:
+                self.leave(str(error))
+                return
+            self.socket_inode = os.stat(self.home.socket).st_ino
+            self.log.write("the socket was removed; there is a new one")
+            asyncio.run_coroutine_threadsafe(self.server.open(listener), self._loop)
+
+    def _check_idle(self) -> None:
+        if self.keeper is None:
+            return
+        minutes = self.keeper.config.service.idle_exit_minutes
+        last = max(self.answers.last_asked, self.tailer.last_heard, self.state.started)
+        if minutes and self.clock() - last >= minutes * 60 and not self.tailer.behind():
+            self.leave(f"nobody asked for {minutes} minutes")
+
+    # What questions set in motion.
+
+    def status(self) -> dict[str, Any]:
+        """How it is; sizes of the index are at the top level."""
+        found = {**self.state.as_json(), "home": self.home.root, "uptime_s": round(self._uptime(), 1)}
+        found.update(self.engine.status() if self.engine is not None else {})
+        keeper = self.keeper
+        return {
+            **found,
+            "events": {
+                "offset": self.tailer.offset,
+                "delivered": self.tailer.counts.delivered,
+                "duplicates": self.tailer.counts.duplicates,
+                "broken": self.tailer.counts.broken,
+                "restarts": self.tailer.counts.restarts,
+                "last": self.tailer.last_event,
+            },
+            "watch": keeper.watcher.mode if keeper else "",
+            "read_only": keeper.read_only if keeper else "",
+            "config_error": keeper.config_error if keeper else "",
+            "asked": dict(self.answers.counts.asked),
+            "refused": dict(self.answers.counts.refused),
+            "connections": self.server.connections,
+            "last_asked": utc_now(self.answers.last_asked),
+        }
+
+    def flush(self) -> dict[str, Any]:
+        """Deliver all events and take over the library as it is now. Blocks."""
+        keeper = self.keeper
+        if keeper is None:
+            raise LibraryBusy(0.0, "the daemon, which is still starting")
+        self.events.submit(lambda: self.tailer.drain(self.clock())).result(FLUSH_SECONDS)
+        self.library.submit(keeper.follow).result(FLUSH_SECONDS)
+        self.library.submit(keeper.settle).result(FLUSH_SECONDS)
+        return {"delivered": self.tailer.counts.delivered, "behind_bytes": self.tailer.behind()}
+
+    def _asked_to_end(self) -> None:
+        assert self._loop is not None
+        self._loop.call_later(0.05, self.leave, "asked to")  # the answer first
+
+    def _heard_version(self, version: str) -> None:
+        """Make room for a newer copy, once it is installed: retiring before that would only cost time."""
+        if is_newer(version) and not self._reason:
+            installed = runtime.find(self.home, os.environ)
+            if installed is not None and is_newer(installed.version) and self._loop is not None:
+                self._loop.call_later(0.05, self.leave, f"version {installed.version} takes over")
+
+    def _changed(self) -> None:
+        if self.keeper is not None:
+            self.keeper.changed()
+
+    def _uptime(self) -> float:
+        return self.clock() - self.state.started
+
+    def _lost_exception(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if isinstance(error, Exception) and not isinstance(error, ConnectionError):
+            self.log.trouble("event loop", error)
+
+
+def _open_engine(home: Home, config: Config) -> Recaller:
+    from ultan.recall.engine import Engine
+
+    return Engine.open(home, config)
+
+
+def _drop_environment(config: Config) -> None:
+    """Keep of the environment what the settings ask for; see ultan.wire.environment."""
+    kept = chosen(os.environ, auth=config.auth == "env")
+    for name in set(os.environ) - set(kept):
+        del os.environ[name]
+
+
+def _inode(path: str) -> int | None:
+    try:
+        return os.lstat(path).st_ino
+    except OSError:
+        return None
