@@ -32,7 +32,7 @@ def _state(path: str) -> str:
         status = os.stat(path)
     except OSError:
         return path + " -"
-    return "%s %d %d" % (path, status.st_size, status.st_mtime_ns)
+    return f"{path} {status.st_size} {status.st_mtime_ns}"
 
 
 def files(folder: str) -> list[str]:
@@ -66,7 +66,7 @@ def content_hash(code: list[tuple[str, bytes]]) -> str:
 
     digest = hashlib.sha256()
     for name, data in code:
-        digest.update(("%s\0%d\0" % (name, len(data))).encode("utf-8", "surrogateescape"))
+        digest.update(f"{name}\0{len(data)}\0".encode("utf-8", "surrogateescape"))
         digest.update(data)
     return digest.hexdigest()[:12]
 

@@ -77,6 +77,7 @@ class Environment:
             raise ProvisioningError(installing.no_installer(tools, linux=sys.platform == "linux"))
         minor = tools.python.minor if tools.python else _minor(interpreters.WANTED)
         venv = self._path(minor)
+        self.runner.progress.phase("packages", "Installing what Ultan needs, once; later starts take no time")
         for installer in usable:
             shutil.rmtree(venv, ignore_errors=True)  # what an interrupted try left, which nobody runs from
             try:

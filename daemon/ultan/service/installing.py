@@ -53,7 +53,7 @@ class Tools:
 
 
 class Step:
-    """One thing to do: `ways` are command lines to try in order, `notes` what to say when one of them did it."""
+    """One thing to do: `ways` are command lines to try in order, `notes` what to say when one did it."""
 
     __slots__ = ("notes", "title", "ways")
 
@@ -75,7 +75,7 @@ def no_installer(tools: Tools, linux: bool) -> str:
     """What to tell a person whose machine has neither uv nor a Python 3.11 with venv."""
     if tools.python is not None:
         what = f"{tools.python.path} has no venv module"
-        name = "python%d.%d-venv" % tools.python.minor
+        name = "python{}.{}-venv".format(*tools.python.minor)
         ways = [f"install it, on Debian and Ubuntu with: sudo apt install {name}"] if linux else []
     else:
         what = "no Python 3.11 or later was found"
@@ -84,9 +84,9 @@ def no_installer(tools: Tools, linux: bool) -> str:
         )
         ways = ways or [f"install one from python.org or with: brew install python@{WANTED}"]
     ways.append("or install uv (it brings a Python of its own) from docs.astral.sh/uv")
-    return "Ultan can't be installed: {}, and there is no uv. Either {}; then run the same command again.".format(
-        what,
-        "; ".join(ways),
+    return (
+        f"Ultan can't be installed: {what}, and there is no uv. Either {'; '.join(ways)}; "
+        "then run the same command again."
     )
 
 
@@ -124,7 +124,8 @@ def install(
         elif package(line) == SDK:
             steps.append(_sdk(line, tools, venv, needs.lock))
     if plain:
-        title = "Installing {}".format(", ".join(extra or "packages" for extra in extras))
+        names = [extra or "packages" for extra in extras if set(plain) & set(needs.groups[extra])]
+        title = "Installing " + ", ".join(names)
         steps.append(Step(title, [command(installer, tools, venv, needs.lock, again) + plain]))
     return steps
 

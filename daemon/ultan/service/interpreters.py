@@ -26,7 +26,7 @@ print(json.dumps([list(sys.version_info[:3]), getattr(sys, "_base_executable", "
 
 
 class Interpreter:
-    """A Python that was asked: `path` of the base installation, `version` (3, 12, 1), whether it has `venv`."""
+    """A Python that was asked: `path` of the base installation, `version` (3, 12, 1), if it has `venv`."""
 
     __slots__ = ("path", "venv", "version")
 
@@ -57,9 +57,9 @@ def candidates(environ: dict[str, str], own: str, macos: bool) -> list[str]:
     places = folders(environ)
     paths: list[str] = []
     for major, minor in PREFERRED:
-        name = "python%d.%d" % (major, minor)
+        name = f"python{major}.{minor}"
         paths.extend(os.path.join(folder, name) for folder in places)
-        paths.append("/Library/Frameworks/Python.framework/Versions/%d.%d/bin/%s" % (major, minor, name))
+        paths.append(f"/Library/Frameworks/Python.framework/Versions/{major}.{minor}/bin/{name}")
     paths.append(own)
     paths.extend(os.path.join(folder, "python3") for folder in places if not (macos and folder == "/usr/bin"))
     return list(dict.fromkeys(path for path in paths if path and is_program(path)))

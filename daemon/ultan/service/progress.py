@@ -23,25 +23,27 @@ class Progress:
         self.path = os.path.join(runtime, "state.json")
         self.quiet = quiet
         self.notes: list[str] = []
+        self.said = False
         self._began = time.monotonic()
         self._started = utc_now()
         self._phase = self._message = ""
         self._beaten = 0.0
         self._open_line = False
 
-    def phase(self, name: str, message: str) -> None:
-        """A new phase begins: `name` for programs, `message` for people."""
+    def phase(self, name: str, message: str, silent: bool = False) -> None:
+        """A new phase begins: `name` for programs, `message` for people; silent: too short to be told."""
         self._close_line()
         self._phase, self._message = name, message
         self._write(None)
-        self._say("[%3d s] %s" % (self.elapsed, message))
+        if not silent:
+            self._say(f"[{self.elapsed:3.0f} s] {message}")
 
     def tick(self) -> None:
         """Time passes inside a phase; call it about once a second."""
         if time.monotonic() - self._beaten >= _BEAT_SECONDS:
             self._write(None)
         if not self.quiet and sys.stderr.isatty():
-            sys.stderr.write("\r[%3d s] %s " % (self.elapsed, self._message))
+            sys.stderr.write(f"\r[{self.elapsed:3.0f} s] {self._message} ")
             sys.stderr.flush()
             self._open_line = True
 
@@ -50,9 +52,6 @@ class Progress:
         self.notes.append(text)
         self._close_line()
         self._say("        " + text)
-
-    def done(self, message: str) -> None:
-        self.phase("ready", message)
 
     def failed(self, error: str) -> None:
         """The installation ended with `error`; who called says so to the person."""
@@ -64,6 +63,7 @@ class Progress:
         return time.monotonic() - self._began
 
     def _say(self, line: str) -> None:
+        self.said = True
         if not self.quiet:
             print("ultan: " + line, file=sys.stderr, flush=True)
 

@@ -120,20 +120,21 @@ def _install(root: str, home: Home, environ: dict[str, str], extras: list[str], 
     before = find(home, environ)
     if before is not None and newer(before.version, VERSION):
         raise ProvisioningError(
-            f"Ultan {before.version} is installed and this is {VERSION}, which can't add to it. Run the same command from the newer"
-            " one, or give this one a place of its own with ULTAN_RUNTIME."
+            f"Ultan {before.version} is installed and this is {VERSION}, which can't add to it. Run the same"
+            " command from the newer one, or give this one a place of its own with ULTAN_RUNTIME."
         )
     progress = Progress(runtime, quiet)
+    _stop_when_told()
     runner = Runner(os.path.join(runtime, "install.log"), environment(environ), progress)
     try:
-        progress.phase("looking", f"Installing Ultan {VERSION} (once; the next start takes no time)")
+        progress.phase("looking", "Looking at what is there", silent=True)
         listing = copies.listing(root)
         python = Environment(root, runtime, environ, runner).complete(before, extras)
-        progress.phase("code", "Copying the code")
+        progress.phase("code", "Copying the code", silent=True)
         code = copies.copy(root, runtime)
         found = Runtime(VERSION, code, python)
         _publish(runtime, before, found, listing)
-        progress.done(f"Ultan {VERSION} is ready")
+        progress.phase("ready", f"Ultan {VERSION} is ready", silent=not progress.said)
         return found
     except (StepFailed, ProvisioningError, OSError, ValueError) as error:
         progress.failed(str(error))
@@ -141,6 +142,16 @@ def _install(root: str, home: Home, environ: dict[str, str], extras: list[str], 
     except BaseException as error:
         progress.failed(f"interrupted ({type(error).__name__}); the next try goes on from there")
         raise
+
+
+def _stop_when_told() -> None:
+    """Let a request to end be an interruption, so that the command that runs is ended too."""
+    import signal
+
+    def stop(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, stop)
 
 
 def _publish(runtime: str, before: Runtime | None, found: Runtime, listing: str) -> None:

@@ -84,7 +84,7 @@ def parse(text: str) -> dict[str, list[str]]:
 def _item(line: str, number: int) -> str:
     found = _ITEM.match(line)
     if found is None:
-        raise ValueError("pyproject.toml:%d: not one requirement in double quotes: %s" % (number, line))
+        raise ValueError(f"pyproject.toml:{number}: not one requirement in double quotes: {line}")
     return found.group(1)
 
 
