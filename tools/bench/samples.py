@@ -49,7 +49,7 @@ def write_library(knowledge: Path, entries: int, seed: int = 7) -> list[str]:
         base = "global" if rng.random() < 0.5 else f"projects/{rng.choice(PROJECTS)}"
         title = " ".join([rng.choice(VERBS).capitalize(), *rng.choices(vocabulary, k=2), "with", rare[0]])
         scope = "global" if base == "global" else "project:" + base.split("/")[1]
-        folder = knowledge / base / topic / f"part-{number // 50}"
+        folder = knowledge / base / topic / f"part-{number % 8}"
         folder.mkdir(parents=True, exist_ok=True)
         text = (
             f"---\ntitle: {title}\ntype: preference\nscope: {scope}\n"

@@ -1,0 +1,224 @@
+"""What answers a prompt: the library as last seen, its index, the ranking, the record of what was weighed.
+
+One object serves the daemon, the command line and the evaluations, so that all of them rank alike. `refresh`
+may run while others ask: the answers then come from the state before it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from ultan.library import config as configuration
+from ultan.library import scopes
+from ultan.library.config import Config
+from ultan.library.entry import Entry
+from ultan.library.excerpt import excerpt
+from ultan.library.store import Snapshot, Store
+from ultan.retrieval.backends import load_embedder
+from ultan.retrieval.index import Index, Progress, Refreshed
+from ultan.retrieval.models import Embedder, ModelUnavailable
+from ultan.retrieval.pipeline import Candidate, Pipeline, Query, Settings
+from ultan.wire import block, projects, recall
+from ultan.wire.home import Home
+from ultan.wire.project import default_name, identities
+
+NOTES = 10
+# So many candidates of a prompt are kept in the recall log, a few KB.
+RECORDED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Primed:
+    """The answer to a prompt. shown: rows (id, title, type, updated, excerpt, score) best first, at most
+    `max_entries`; block: what the agent would see; record: the recall log's line.
+    """
+
+    shown: list[dict[str, Any]] = field(default_factory=list)
+    block: str = ""
+    record: dict[str, Any] = field(default_factory=dict)
+
+
+class Engine:
+    """Ranks one library. `note` says why it ranks by words alone, "" where the vectors are there."""
+
+    def __init__(self, home: Home, config: Config, embedder: Embedder | None, note: str = "") -> None:
+        self.home = home
+        self.config = config
+        self.note = note
+        self.notes: list[str] = []
+        self.store = Store(home)
+        self.index = Index(home, embedder)
+        self.pipeline = Pipeline(self.index, settings(config))
+        self._snapshot = Snapshot()
+        self._refreshing = threading.Lock()
+
+    @classmethod
+    def open(cls, home: Home, config: Config | None = None) -> Engine:
+        """An engine with the models that the settings name; without them it ranks by words."""
+        known = configuration.load(home) if config is None else config
+        try:
+            return cls(home, known, load_embedder(known.models))
+        except ModelUnavailable as error:
+            return cls(home, known, None, str(error))
+
+    def refresh(self, progress: Progress | None = None, embed: bool = True) -> bool:
+        """Take over what changed in the library; whether anything did.
+
+        embed: compute missing vectors now; else they wait for `embed_pending`, and until then those entries
+        are found by their words.
+        """
+        with self._refreshing:
+            snapshot = self.store.scan()
+            if snapshot is self._snapshot:
+                return False
+            self._tell(self.index.refresh(snapshot.entries, progress, embed))
+            self._snapshot = snapshot
+            return True
+
+    @property
+    def pending(self) -> int:
+        """How many entries still wait for their vector."""
+        return self.index.pending
+
+    def embed_pending(self, seconds: float) -> int:
+        """Compute missing vectors for about so long; how many are left."""
+        stop = time.monotonic() + seconds
+
+        def watch(_done: int, _total: int) -> None:
+            if time.monotonic() > stop:
+                raise Enough
+
+        with self._refreshing:
+            try:
+                self._tell(self.index.refresh(self._snapshot.entries, watch))
+            except Enough:
+                pass
+        return self.pending
+
+    def configure(self, config: Config) -> None:
+        """Take over changed settings (not other models: those need a new engine)."""
+        self.config = config
+        self.pipeline = Pipeline(self.index, settings(config))
+
+    def project(self, cwd: str) -> str | None:
+        """The library's name of the project at a folder, else the name it would get; None for no folder."""
+        mine = identities(cwd)
+        if not mine:
+            return None
+        known = scopes.projects(self._snapshot)
+        return projects.slug_for(known, mine) or default_name(mine) or None
+
+    def prime(
+        self,
+        prompt: str,
+        cwd: str = "",
+        session_id: str = "",
+        prompt_id: str = "",
+        project: str | None = None,
+        exclude: frozenset[str] = frozenset(),
+        now: float | None = None,
+        remember: bool = True,
+    ) -> Primed:
+        """What applies to a prompt. project: the slug, where `cwd` is not to decide; exclude: ids that were
+        shown before; remember: write the recall log.
+        """
+        moment = time.time() if now is None else now
+        started = time.perf_counter()
+        entries = self._snapshot.entries
+        slug = project if project is not None else self.project(cwd)
+        ranking = self.pipeline.rank(Query(prompt, slug, exclude, moment))
+        shown = [row(entries[c.id], c.probability) for c in ranking.chosen if c.id in entries]
+        timings = dict(ranking.timings_ms)
+        timings["total"] = (time.perf_counter() - started) * 1000
+        record = recall.line(
+            "daemon",
+            session_id,
+            prompt_id,
+            slug,
+            prompt,
+            [journal_form(c, entries) for c in ranking.candidates[:RECORDED]],
+            timings,
+            moment,
+        )
+        if remember:
+            recall.append(self.home, record)
+        return Primed(shown, block.render(shown, moment, max_chars=self.config.priming.max_chars), record)
+
+    def search(self, text: str, project: str | None = None, limit: int = 10) -> list[dict[str, Any]]:
+        """Entries about a text, best first, without the threshold; every project where none is named."""
+        entries = self._snapshot.entries
+        ranking = self.pipeline.rank(Query(text, project, everything=True))
+        found = [
+            entries[c.id]
+            for c in ranking.candidates
+            if c.id in entries and (project is None or scopes.in_scope(entries[c.id], project))
+        ]
+        scores = {c.id: c.probability for c in ranking.candidates}
+        return [row(entry, scores[entry.id]) for entry in found[:limit]]
+
+    def read(self, id: str) -> dict[str, Any] | None:
+        """One entry with its body; None where the library has none of that id."""
+        entry = self._snapshot.entries.get(id)
+        if entry is None:
+            return None
+        return {**row(entry, None), "scope": entry.scope, "status": entry.status, "body": entry.body}
+
+    def status(self) -> dict[str, Any]:
+        """Sizes, and which model ranks."""
+        return {
+            "entries": len(self._snapshot.entries),
+            "problems": len(self._snapshot.problems),
+            "embedder": self.index.embedder.id if self.index.embedder is not None else None,
+            "pending_embeddings": self.pending,
+            "notes": [note for note in (self.note, *self.notes) if note],
+        }
+
+    def save(self) -> None:
+        """Keep the index for the next start."""
+        with self._refreshing:
+            self.index.save()
+
+    def close(self) -> None:
+        """Nothing is held open; the counterpart of `open`."""
+
+    def _tell(self, done: Refreshed) -> None:
+        """Keep what the index had to say (rebuilt, embedding stopped) for whoever asks how it is."""
+        self.notes = [*self.notes, *done.notes][-NOTES:]
+
+
+class Enough(Exception):
+    """The time for embedding is up; what was embedded so far is kept."""
+
+
+def settings(config: Config) -> Settings:
+    return Settings(config.priming.max_entries, config.priming.threshold)
+
+
+def row(entry: Entry, score: float | None) -> dict[str, Any]:
+    """An entry as hooks and people get it."""
+    found: dict[str, Any] = {
+        "id": entry.id,
+        "title": entry.title,
+        "type": entry.type,
+        "scope": entry.scope,
+        "updated": entry.updated,
+        "excerpt": excerpt(entry),
+    }
+    if score is not None:
+        found["score"] = round(float(score), 4)
+    return found
+
+
+def journal_form(candidate: Candidate, entries: Any) -> dict[str, object]:
+    """A candidate as the recall log keeps it."""
+    entry = entries.get(candidate.id)
+    return {
+        "id": candidate.id,
+        "title": entry.title if entry is not None else "",
+        "scores": {name: round(float(value), 4) for name, value in candidate.scores.items()},
+        "probability": None if candidate.probability is None else round(float(candidate.probability), 4),
+        "cut": candidate.cut,
+    }
