@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -101,6 +102,9 @@ def started(home: Home, environ: dict[str, str], seconds: float, tell: Callable[
 
     if runtime.find(home, environ) is None and not runtime.daemon_holds_lock(home):
         raise not_installed(home)
+    if look(home, time.time()).state == "failed":
+        # Hooks wait a minute after a failed start; who asks for one by hand has put something right.
+        Path(home.daemon_pid).unlink(missing_ok=True)
     begun, told = time.monotonic(), False
     while True:
         found = look(home, time.time())

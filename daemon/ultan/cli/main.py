@@ -71,7 +71,11 @@ def ultan() -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line (default: the process's own); returns the exit code, never raises."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
-    return outcome.end(
-        lambda: ultan.main(arguments, prog_name="ultan", standalone_mode=False), outcome.wants_json(arguments)
-    )
+    arguments = list(sys.argv[1:] if argv is None else argv) or ["--help"]
+    return outcome.end(lambda: run(arguments), outcome.wants_json(arguments))
+
+
+def run(arguments: list[str]) -> object:
+    """Run one command line; raises what went wrong. Not click's own `main`, which ends the process itself."""
+    with ultan.make_context("ultan", arguments) as context:
+        return ultan.invoke(context)

@@ -38,11 +38,16 @@ def end(run: Callable[[], object], as_json: bool) -> int:
         code = run()
         sys.stdout.flush()
         return code if isinstance(code, int) else FINE
+    except click.exceptions.Exit as done:  # after --help and --version
+        return _flushed(done.exit_code)
     except BrokenPipeError:
         _drop_output()
         return UNREAD
     except (KeyboardInterrupt, click.Abort):
         return _tell("interrupted", "Interrupted.", "", "", as_json, INTERRUPTED)
+    except click.exceptions.NoArgsIsHelpError as error:  # a group without a command: its help says which
+        print(error.format_message(), file=sys.stderr)
+        return USAGE
     except click.UsageError as error:
         return _tell("usage", error.format_message(), "", _help_line(error), as_json, USAGE)
     except click.ClickException as error:
@@ -78,6 +83,15 @@ def _tell(kind: str, what: str, kept: str, advice: str, as_json: bool, code: int
         sys.stdout.flush()
     except BrokenPipeError:
         _drop_output()
+    return code
+
+
+def _flushed(code: int) -> int:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _drop_output()
+        return UNREAD
     return code
 
 

@@ -105,11 +105,9 @@ def indexed_model(home: Home) -> str:
 
     try:
         with zipfile.ZipFile(home.embeddings_index) as archive:
-            names = [name for name in archive.namelist() if name.startswith(("stamp", "meta"))]
-            raw = archive.read(names[0]) if names else b""
-        begin = raw.find(b"{")
-        return str(json.loads(raw[begin : raw.rfind(b"}") + 1]).get("model") or "") if begin >= 0 else ""
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+            raw = archive.read("meta.npy")
+        return str(json.loads(raw[raw.index(b'{"') :])["stamp"]["model"])
+    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile):
         return ""
 
 

@@ -51,7 +51,7 @@ def _progress(folder: str) -> str:
     """Where the installer stands, in its own words; "" where it said nothing."""
     try:
         values = json.loads(read_limited(os.path.join(folder, "state.json"), 1 << 16))
-        words = [str(values[name]) for name in ("state", "step", "message", "error") if values.get(name)]
+        words = [str(values[name]) for name in ("phase", "message", "error") if values.get(name)]
     except (OSError, ValueError, TypeError, AttributeError):
         return ""
     return ", ".join(words)
