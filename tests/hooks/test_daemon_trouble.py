@@ -105,9 +105,25 @@ def test_after_a_daemon_that_did_not_answer_the_next_prompts_wait_less(home: Hom
     assert waits == ["0.80", "0.25", "0.25"]
 
 
+HOLDER = """#!{python}
+import fcntl, os, sys
+lock = open(os.path.join(os.environ["AGENT_MEM_HOME"], "daemon.lock"), "a")
+try:
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+except OSError:
+    sys.exit()
+print(" ".join(sys.argv[1:]), file=open({started!r}, "a"), flush=True)
+open({release!r}).read()
+"""
+
+
 def test_eight_cold_hooks_at_once_start_one_daemon_and_lose_no_event(
     home: Home, runtime: StubRuntime
 ) -> None:
+    release = runtime.folder / "release"
+    os.mkfifo(release)
+    names = {"python": sys.executable, "started": str(runtime.started), "release": str(release)}
+    (runtime.folder / "python").write_text(HOLDER.format(**names))
     command = [sys.executable, "-I", "-S", str(ROOT / "hooks" / "user_prompt_submit.py")]
     environ = environment(ULTAN_RUNTIME=str(runtime.folder))
     pipe = subprocess.PIPE
