@@ -58,9 +58,20 @@ class Ran:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """What a hook gets: little, and the test's own HOME and AGENT_MEM_HOME."""
+    """What a hook gets: little, the test's own HOME and AGENT_MEM_HOME, and no need to install anything."""
     names = ("PATH", "HOME", "AGENT_MEM_HOME", "LANG")
-    return {**{name: os.environ[name] for name in names if name in os.environ}, **more}
+    found = {name: os.environ[name] for name in names if name in os.environ}
+    return {**found, "ULTAN_RUNTIME": str(being_installed()), **more}
+
+
+def being_installed() -> Path:
+    """A folder of runtimes where an installer is at work, so that no hook of a test starts a real one."""
+    folder = Path(os.environ["HOME"]).parent / "being-installed"
+    folder.mkdir(exist_ok=True)
+    state = folder / "state.json"
+    state.touch()
+    os.utime(state, (time.time() + 86400,) * 2)
+    return folder
 
 
 def run_hook(
