@@ -56,7 +56,8 @@ def _rescued(raw: bytes) -> tuple[Heard, ...]:
     first, at = _chain(text, 0)
     tries = 0
     while 0 <= at < len(text) and tries < MOST_TRIES:
-        last, end = _chain(text, at)
+        # After these three an object may be a part of the torn one, whatever it says.
+        last, end = ([], at) if text[:at].rstrip().endswith((":", ",", "[")) else _chain(text, at)
         if last and end == len(text):
             return tuple(first + last)
         at = text.find('{"', at + 1)

@@ -21,6 +21,7 @@ KEEP_BYTES = 50 << 20
 ROTATE_BYTES = 8 << 20
 ROTATE_SECONDS = 86400.0
 LOCK_SECONDS = 2.0
+MOST_STEPS = 3
 
 
 def is_due(home: Home, now: float) -> bool:
@@ -41,6 +42,7 @@ def rotate(home: Home, tailer: Tailer, now: float) -> bool:
     tailer.drain(now)
     try:
         with FileLock(home.events_lock, LOCK_SECONDS, "rotation"):
+            tailer.drain(now, MOST_STEPS)  # the few lines that came meanwhile
             if not tailer.is_at_end():
                 return False
             _shift(home)
