@@ -48,7 +48,7 @@ def log(limit: int, as_json: bool) -> None:
     if as_json:
         emit({"batches": [as_dict(batch) for batch in batches]})
     elif batches:
-        rows = [(b.id, b.ts, b.by, b.state, len(b.actions), b.reason) for b in batches]
+        rows = [(b.id, b.ts[:16].replace("T", " "), b.by, b.state, len(b.actions), b.reason) for b in batches]
         table(["batch", "when", "by", "state", "files", "what"], rows)
     else:
         say("Nothing was changed yet.")

@@ -2,90 +2,57 @@
 
 from __future__ import annotations
 
-import json
+import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import click
 
-from ultan.cli import outcome
-from ultan.cli.output import emit, example, hint, in_terminal, json_option, say, table
-from ultan.wire.failures import UltanError
+from ultan.cli.output import emit, example, hint, json_option, say, table
+from ultan.cli.place import home
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_EXAMPLE = "ultan eval priming --entries entries.jsonl --queries queries.jsonl"
 
 
-@click.group(
-    "eval",
-    epilog=example("ultan eval priming --entries entries.jsonl --queries queries.jsonl"),
-    short_help="Measure quality on labelled sets.",
-)
+@click.group("eval", epilog=example(_EXAMPLE), short_help="Measure quality on labelled sets.")
 def evaluate() -> None:
     """Measure quality on labelled sets, with the code that answers real prompts."""
 
 
-@evaluate.command(epilog=example("ultan eval priming --entries entries.jsonl --queries queries.jsonl --json"))
+@evaluate.command(epilog=example(_EXAMPLE, _EXAMPLE + " --run run.jsonl --json"))
 @click.option("--entries", required=True, type=_FILE, help="The library: one entry a line.")
 @click.option("--queries", required=True, type=_FILE, help="Prompts with the entries that apply, one a line.")
-@click.option(
-    "--run", "run_file", type=click.Path(dir_okay=False, path_type=Path), help="Write what was shown here."
-)
+@click.option("--run", "run_file", type=click.Path(dir_okay=False), help="Write what was shown to this file.")
 @json_option
-def priming(entries: Path, queries: Path, run_file: Path | None, as_json: bool) -> int:
+def priming(entries: Path, queries: Path, run_file: str | None, as_json: bool) -> None:
     """Prime every prompt of a labelled set and score what was shown.
 
     ENTRIES has {id, title, type, scope, applies_when, tags, body} a line, QUERIES {id, prompt, project,
-    relevant: [{id, grade}], kind}. With --run, {id, surfaced} a line is written too.
+    relevant: [{id, grade}], kind}; --run writes {id, surfaced} a line. The models are those of config.toml.
     """
-    from ultan.cli.labelled import surfaced
-    from ultan.retrieval.metrics import evaluate as scored
+    from ultan.library import config
+    from ultan.retrieval.backends import load_embedder
+    from ultan.retrieval.evaluate import evaluate as scored
 
-    asked = rows(queries)
-    shown = surfaced(rows(entries), asked, progress=_progress(as_json))
-    if run_file is not None:
-        lines = [json.dumps({"id": id, "surfaced": ids}) for id, ids in shown.items()]
-        run_file.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    figures = scored(asked, shown)
+    embedder = load_embedder(config.load(home()).models)
+    figures = scored(entries, queries, run_file, _progress(as_json), embedder)
     if as_json:
         emit(figures)
-        return outcome.FINE
-    plain = [(name, f"{value:.3f}" if isinstance(value, float) else value) for name, value in figures.items()]
-    table(["figure", "value"], [row for row in plain if not isinstance(row[1], dict)])
+        return
+    plain = [(name, value) for name, value in figures.items() if not isinstance(value, dict)]
+    table([], [(name, f"{value:.3f}" if isinstance(value, float) else value) for name, value in plain])
     if run_file is not None:
         say(f"What was shown is in {run_file}.")
-    return outcome.FINE
 
 
-class BadRow(UltanError):
-    """A line of a labelled set is not what it should be."""
-
-    def __init__(self, path: Path, line: int, why: str) -> None:
-        super().__init__(f"{path}:{line}: {why}.", "Nothing was measured.", "Each line is one JSON object.")
-
-
-def rows(path: Path) -> list[dict[str, Any]]:
-    """The objects of a JSON-lines file, each with an id. Raises BadRow."""
-    found = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise BadRow(path, number, f"this is no JSON ({error})") from None
-        if not isinstance(row, dict) or not isinstance(row.get("id"), str):
-            raise BadRow(path, number, "this is no object with an id")
-        found.append(row)
-    return found
-
-
-def _progress(as_json: bool) -> Any:
-    """Something to call with (done, total); it speaks only to a person at a terminal."""
-    if as_json or not in_terminal():
+def _progress(as_json: bool) -> Callable[[str, int, int], None] | None:
+    """Something to call with (what, done, total); None where no person looks on."""
+    if as_json or not sys.stderr.isatty():
         return None
 
-    def tell(done: int, total: int) -> None:
+    def tell(what: str, done: int, total: int) -> None:
         if done == total or done % 50 == 0:
-            hint(f"{done} of {total} prompts")
+            hint(f"{what}: {done} of {total}")
 
     return tell

@@ -54,7 +54,10 @@ def printable(text: str) -> str:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Rows with aligned columns in a terminal; in a pipe one row a line, cells separated by tabs."""
+    """Rows with aligned columns in a terminal; in a pipe one row a line, cells separated by tabs.
+
+    The first column is never broken; without heads there is no line of them.
+    """
     cells = [[printable(str(cell)).replace("\t", " ").replace("\n", " ") for cell in row] for row in rows]
     if not in_terminal():
         for row in cells:
@@ -64,9 +67,10 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    shown = Table(*heads, box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for column in shown.columns[:-1]:
-        column.overflow = "fold"
+    shown = Table(
+        *(heads or [""] * len(rows[0])), box=box.SIMPLE_HEAD, header_style="bold", show_header=bool(heads)
+    )
+    shown.columns[0].no_wrap = True  # what a person copies
     for row in cells:
         shown.add_row(*(Text(cell) for cell in row))
     console().print(shown)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from ultan.cli.output import emit, example, json_option, say, table
+from ultan.cli.output import emit, example, json_option, say
 from ultan.cli.place import home
 
 
@@ -61,15 +61,13 @@ def prime(prompt: str, cwd: str, project: str | None, as_json: bool) -> None:
 
 
 def show_candidates(candidates: list[dict[str, Any]], shown: set[str]) -> None:
-    """A table of what was considered, best first: verdict, probability, every stage's score."""
-    stages = list(dict.fromkeys(name for item in candidates for name in item.get("scores") or {}))
-    rows = []
+    """What was considered, best first: verdict, probability and id, then every stage's score."""
     for item in candidates:
-        scores = item.get("scores") or {}
         verdict = "shown" if item.get("id") in shown else item.get("cut") or "not shown"
-        figures = [figure(item.get("probability")), *(figure(scores.get(name)) for name in stages)]
-        rows.append([item.get("id", ""), verdict, *figures])
-    table(["id", "verdict", "probability", *stages], rows)
+        say(f"{verdict:16} {figure(item.get('probability')):>8}  {item.get('id')}")
+        scores = [f"{name} {figure(value)}" for name, value in (item.get("scores") or {}).items()]
+        if scores:
+            say(f"{'':27}{', '.join(scores)}")
 
 
 def figure(value: object) -> str:

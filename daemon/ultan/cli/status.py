@@ -48,7 +48,7 @@ def status(as_json: bool) -> None:
         ("waiting", f"{found['waiting']['proposals']} proposals, {found['waiting']['notes']} notes"),
         ("disk", ", ".join(f"{name} {size(count)}" for name, count in found["bytes"].items())),
     ]
-    table(["", ""], rows)
+    table([], rows)
     say("`ultan doctor` looks for what is wrong.")
 
 

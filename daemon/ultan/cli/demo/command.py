@@ -29,7 +29,7 @@ def demo(keep: bool, as_json: bool) -> int:
         raise NoCheckout("The demo")
     if not as_json:
         view.header(root)
-    from ultan.cli.daemon import started
+    from ultan.cli.daemon import NotStarted, started
     from ultan.cli.demo import play
     from ultan.cli.demo.stage import Stage
 
@@ -49,6 +49,9 @@ def demo(keep: bool, as_json: bool) -> int:
             if not as_json:
                 view.step(len(played), one)
         found = play.summary(stage, played)
+    except NotStarted as error:
+        where = f"See {stage.home.daemon_log}." if keep else "`ultan demo --keep` leaves its log for a look."
+        raise NotStarted(error.what, "Your own home was not touched.", where) from error
     finally:
         stage.close(keep)
     kept = str(stage.folder) if keep else ""
