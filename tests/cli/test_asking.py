@@ -1,0 +1,74 @@
+"""prime, search, status and eval: what asks the index."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from ultan.wire.home import Home
+
+FRIDAY = "global/deploy/no-friday-deploys"
+
+
+def test_prime_gives_block_shown_candidates_project_and_times(
+    ultan: Any, library: Home, tmp_path: Path
+) -> None:
+    prompt = "may I deploy to production on Friday, or wait for Monday?"
+    value = ultan("prime", prompt, "--cwd", str(tmp_path), "--json").value
+    assert set(value) == {"block", "shown", "candidates", "project", "timings_ms"}
+    assert [entry["id"] for entry in value["shown"]] == [FRIDAY]
+    assert f"({FRIDAY})" in value["block"]
+    found = {item["id"]: item for item in value["candidates"]}
+    assert found[FRIDAY]["cut"] is None and found[FRIDAY]["scores"]
+    assert found.get("projects/shop/api/cursor", {"cut": "scope"})["cut"] is not None
+
+
+def test_prime_leaves_no_trace(ultan: Any, library: Home) -> None:
+    before = sorted(path for path in Path(library.root).rglob("*"))
+    ultan("prime", "may I deploy on a Friday?")
+    assert sorted(path for path in Path(library.root).rglob("*")) == before
+
+
+def test_prime_says_when_nothing_applies(ultan: Any, library: Home) -> None:
+    assert "the agent would see nothing" in ultan("prime", "what is the capital of Portugal?").out
+
+
+def test_search_without_a_daemon_opens_the_index_here(ultan: Any, library: Home) -> None:
+    value = ultan("search", "deploy", "on", "Fridays", "--limit", "1", "--json").value
+    assert value["via"] == "here"
+    assert [entry["id"] for entry in value["results"]] == [FRIDAY]
+
+
+def test_status_counts_what_there_is(ultan: Any, library: Home) -> None:
+    value = ultan("status", "--json").value
+    assert value["home"] == library.root and value["daemon"]["state"] == "down"
+    assert value["library"]["entries"] == 3 and value["library"]["projects"] == ["shop"]
+    assert value["events"]["last"] is None
+    assert ultan("status").code == 0
+
+
+def test_eval_scores_files_of_labelled_prompts(ultan: Any, home: Home, tmp_path: Path) -> None:
+    entry = {"id": FRIDAY, "title": "No deploys on Fridays", "type": "preference", "scope": "global"}
+    labels = [{"id": FRIDAY, "grade": 2}]
+    asked = [
+        {"id": "q1", "prompt": "may I deploy on a Friday?", "kind": "keyword", "relevant": labels},
+        {"id": "q2", "prompt": "who wrote Middlemarch?", "kind": "negative-easy", "relevant": []},
+    ]
+    (tmp_path / "e.jsonl").write_text(json.dumps({**entry, "body": "Wait for Monday."}) + "\n")
+    (tmp_path / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in asked))
+    files = ("--entries", str(tmp_path / "e.jsonl"), "--queries", str(tmp_path / "q.jsonl"))
+    value = ultan("eval", "priming", *files, "--run", str(tmp_path / "run.jsonl"), "--json").value
+    assert value["queries"] == 2 and value["silence_easy"] == 1.0
+    run = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
+    assert [row["id"] for row in run] == ["q1", "q2"]
+    assert not Path(home.knowledge).exists()
+
+
+def test_eval_names_the_line_that_is_wrong(ultan: Any, home: Home, tmp_path: Path) -> None:
+    (tmp_path / "e.jsonl").write_text('{"id": "a", "title": "b"}\nnonsense\n')
+    (tmp_path / "q.jsonl").write_text("")
+    ran = ultan(
+        "eval", "priming", "--entries", str(tmp_path / "e.jsonl"), "--queries", str(tmp_path / "q.jsonl")
+    )
+    assert ran.code == 1 and "line 2" in ran.err
