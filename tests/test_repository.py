@@ -55,7 +55,8 @@ def test_no_shipped_text_has_a_carriage_return(repository: Path, shipped: list[P
 def test_every_file_that_the_readme_and_the_docs_link_to_exists(repository: Path) -> None:
     missing = []
     for page in [repository / "README.md", *(repository / "docs").rglob("*.md")]:
-        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        prose = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.S)
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", prose):
             if not (page.parent / target).exists():
                 missing.append(f"{page.name}: {target}")
     assert missing == []

@@ -75,3 +75,8 @@ def test_a_short_place_that_is_private_is_safe(tmp_path: Path, monkeypatch: pyte
     assert Home(LONG).socket_folder_is_safe()
     monkeypatch.setattr(os, "getuid", lambda: 12345)
     assert not Home(LONG).socket_folder_is_safe()
+
+
+def test_a_relative_home_starts_at_the_persons_own_folder_wherever_the_hook_runs() -> None:
+    assert Home.resolve({"HOME": "/u", "AGENT_MEM_HOME": "memories"}).root == "/u/memories"
+    assert Home.resolve({"HOME": "/u", "AGENT_MEM_HOME": "~/memories"}).root == "/u/memories"

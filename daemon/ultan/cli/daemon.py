@@ -13,7 +13,7 @@ import click
 from ultan.cli import outcome
 from ultan.cli.output import emit, example, hint, json_option, say
 from ultan.cli.place import home
-from ultan.wire import client, runtime
+from ultan.wire import client, runtime, settings
 from ultan.wire.failures import UltanError
 from ultan.wire.home import Home
 
@@ -117,7 +117,7 @@ def started(home: Home, environ: dict[str, str], seconds: float, tell: Callable[
                 f"The daemon could not start: {why}", "Nothing was lost.", f"See {home.daemon_log}."
             )
         if found.state != "starting":
-            runtime.start_daemon(home, environ, time.time())
+            runtime.start_daemon(home, environ, time.time(), settings.load(home).auth)
         if waited > seconds:
             raise NotStarted(
                 f"The daemon was not ready in {seconds:g} s (it is {found.state}).",

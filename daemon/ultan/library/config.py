@@ -34,7 +34,7 @@ class Priming(Section):
     max_entries: int = Field(default=3, ge=0, le=10)
     max_chars: int = Field(default=1500, ge=200, le=8000)
     threshold: float | None = Field(default=None, ge=0, le=1)
-    deadline_ms: int = Field(default=1500, ge=50, le=1900)
+    deadline_ms: int = Field(default=800, ge=50, le=1500)
 
 
 class Models(Section):
@@ -131,12 +131,14 @@ def hook_config(config: Config) -> bytes:
         "v": 1,
         "config_text": config.text,
         "daemon": config.daemon,
+        "auth": config.auth,
         "opt_in": config.opt_in,
         "opt_in_projects": list(config.opt_in_projects),
         "ignored_projects": list(config.ignored_projects),
         "never_index_paths": list(config.never_index_paths),
         "max_entries": config.priming.max_entries,
         "max_chars": config.priming.max_chars,
+        "deadline_ms": config.priming.deadline_ms,
     }
     return (json.dumps(values, ensure_ascii=True, indent=1) + "\n").encode("ascii")
 

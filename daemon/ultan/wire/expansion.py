@@ -26,6 +26,7 @@ def handle(call: Call) -> None:
         tell(call, explained(call))
     if call.listens() and not call.in_private_turn():
         call.append()
+        call.start_daemon()  # it makes a new note known to the next prompt
 
 
 def tell(call: Call, text: str) -> None:

@@ -31,9 +31,11 @@ class Home:
         """The home that the environment names: AGENT_MEM_HOME, else ~/.agent-mem."""
         env = os.environ if environ is None else environ
         named = env.get("AGENT_MEM_HOME")
-        if named:
-            return cls(os.path.expanduser(named))
-        return cls(os.path.join(env.get("HOME") or os.path.expanduser("~"), ".agent-mem"))
+        user = env.get("HOME") or os.path.expanduser("~")
+        if named and named.split("/")[0] == "~":
+            named = user + named[1:]
+        # A relative path would be another home in every folder, so it starts at the person's own.
+        return cls(os.path.join(user, named or ".agent-mem"))
 
     def path(self, *parts: str) -> str:
         return os.path.join(self.root, *parts)

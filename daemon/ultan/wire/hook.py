@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 INPUT_LIMIT = 64 << 20
 DEADLINE_SECONDS = 1.9
+CONFIG_DIR_CHARS = 2_000
 ID_CHARS = 200
 # A complaint that each event of a session would repeat is noted once in this time.
 COMPLAIN_AGAIN_SECONDS = 300.0
@@ -142,13 +143,16 @@ class Call:
         """Record this event, redacted and cut."""
         record = events.record(self.event, self.payload, self.now, self.settings.never_index_paths)
         record.update(more)
+        folder = self.environ.get("CLAUDE_CONFIG_DIR")
+        if folder:  # the client's settings that this session was heard under
+            record["config_dir"] = folder[:CONFIG_DIR_CHARS]
         events.append(self.home, record)
 
     def complain(self, kind: str, message: str) -> None:
         errors.note(self.home, self.event, kind, message, self.now)
 
     def start_daemon(self) -> bool:
-        return runtime.start_daemon(self.home, self.environ, self.now)
+        return runtime.start_daemon(self.home, self.environ, self.now, self.settings.auth)
 
 
 def main(event: str, handle: Callable[[Call], None], plugin_root: str) -> None:

@@ -14,7 +14,6 @@ from ultan.wire.hook import Call
 from ultan.wire.privacy import is_private_prompt, strip_private
 from ultan.wire.redact import redact
 
-ANSWER_SECONDS = 0.8
 # After a daemon that did not answer in time, the next prompts of the minute wait less for it.
 DOUBTFUL_SECONDS = 0.25
 DOUBT_LASTS = 60.0
@@ -95,7 +94,9 @@ def recall(call: Call, question: str) -> list[dict[str, object]]:
         "prompt": question,
         "exclude": sorted(call.memory.shown),
     }
-    seconds = DOUBTFUL_SECONDS if doubtful else ANSWER_SECONDS
+    seconds = call.settings.deadline_ms / 1000
+    if doubtful:
+        seconds = min(seconds, DOUBTFUL_SECONDS)
     message["deadline_ms"] = int(seconds * 1000)
     try:
         answer = client.request(call.home, message, seconds)

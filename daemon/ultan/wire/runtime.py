@@ -85,15 +85,20 @@ def failed_lately(home: Home, now: float) -> bool:
         return False
 
 
-def start_daemon(home: Home, environ: os._Environ[str] | dict[str, str], now: float) -> bool:
-    """Start the daemon detached, unless one lives or cannot; True when a start was made."""
+def start_daemon(
+    home: Home, environ: os._Environ[str] | dict[str, str], now: float, auth: bool = False
+) -> bool:
+    """Start the daemon detached, unless one lives or cannot; True when a start was made.
+
+    auth: hand on how the person's own model access is configured (`auth = "env"` in the settings).
+    """
     runtime = find(home, environ)
     if runtime is None or failed_lately(home, now):
         return False
     home.ensure()
     if not _claim_start(home, now):
         return False
-    env = chosen(environ, auth=True)  # the daemon itself drops what its configuration does not ask for
+    env = chosen(environ, auth=auth)
     env["AGENT_MEM_HOME"] = home.root
     detach([runtime.python, "-I", runtime.boot, "daemon", "run"], env, home.daemon_log)
     return True

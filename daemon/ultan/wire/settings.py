@@ -16,14 +16,18 @@ from ultan.wire.privacy import matches_project
 _LIMIT = 1 << 20
 DEFAULT_MAX_ENTRIES = 3
 DEFAULT_MAX_CHARS = 1500
+DEFAULT_DEADLINE_MS = 800
+MOST_DEADLINE_MS = 1500
 
 
 class Settings:
     """The configuration as the hooks see it. `current` is False where it cannot be trusted."""
 
     __slots__ = (
+        "auth",
         "current",
         "daemon",
+        "deadline_ms",
         "ignored_projects",
         "max_chars",
         "max_entries",
@@ -35,11 +39,13 @@ class Settings:
     def __init__(self, values: dict[str, object], current: bool) -> None:
         self.current = current
         self.daemon = values.get("daemon") != "off"
+        self.auth = values.get("auth") == "env"
         self.opt_in = bool(values.get("opt_in"))
         self.opt_in_projects = _strings(values.get("opt_in_projects"))
         self.ignored_projects = _strings(values.get("ignored_projects"))
         self.never_index_paths = _strings(values.get("never_index_paths"))
         self.max_entries = _count(values.get("max_entries"), DEFAULT_MAX_ENTRIES)
+        self.deadline_ms = min(_count(values.get("deadline_ms"), DEFAULT_DEADLINE_MS), MOST_DEADLINE_MS)
         self.max_chars = _count(values.get("max_chars"), DEFAULT_MAX_CHARS)
 
     def listens_to(self, cwd: str, identities: list[str], slug: str | None) -> bool:
