@@ -30,7 +30,7 @@ def say(text: str = "", **style: object) -> None:
 
 def header(root: Path) -> None:
     say("Ultan, played on a sample library", bold=True)
-    say(f"A developer's 27 notes in a temporary home; the hooks are those of {root}.", dim=True)
+    say(f"A developer's notes in a temporary home; the hooks are those of {root}.", dim=True)
     say()
 
 
