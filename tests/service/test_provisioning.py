@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
+import subprocess
+import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +18,7 @@ from ultan.service.commands import Runner, StepFailed
 from ultan.service.environment import Environment
 from ultan.service.installing import Step, Tools
 from ultan.service.interpreters import Interpreter
+from ultan.service.progress import Progress
 from ultan.service.provisioning import Busy, ProvisioningError, ensure, warm
 from ultan.wire.files import FileLock
 from ultan.wire.home import Home
@@ -301,8 +306,6 @@ def test_broken_files_of_the_runtime_mean_that_it_is_looked_at_again(
 
 
 def test_the_ways_of_a_step_are_tried_in_order_until_one_works(home: Home, tmp_path: Path) -> None:
-    from ultan.service.progress import Progress
-
     progress = Progress(str(tmp_path), quiet=True)
     runner = Runner(str(tmp_path / "log"), dict(os.environ), progress)
     step = Step("Trying", [["false"], [str(tmp_path / "absent")], ["true"], ["false"]], {2: "the third"})
@@ -312,3 +315,32 @@ def test_the_ways_of_a_step_are_tried_in_order_until_one_works(home: Home, tmp_p
         runner.run("packages", Step("Trying", [["sh", "-c", "echo some trouble >&2; exit 3"]]))
     assert "some trouble" in caught.value.tail
     assert "$ true" in (tmp_path / "log").read_text()
+
+
+def test_what_a_killed_installer_left_running_is_waited_for(tmp_path: Path) -> None:
+    log = tmp_path / "install.log"
+    with (
+        log.open("ab") as output,
+        subprocess.Popen(["sh", "-c", "read line"], stdin=subprocess.PIPE, stdout=output) as left,
+    ):
+        fcntl.flock(output.fileno(), fcntl.LOCK_EX)
+        output.close()
+        progress = Progress(str(tmp_path), quiet=True)
+        waiting = threading.Thread(target=Runner(str(log), dict(os.environ), progress).settle)
+        waiting.start()
+        while not progress.said:
+            waiting.join(0.01)
+            assert waiting.is_alive()
+        assert json.loads((tmp_path / "state.json").read_text())["phase"] == "waiting"
+        assert left.stdin is not None
+        left.stdin.close()
+        waiting.join(60)
+        assert not waiting.is_alive()
+
+
+def test_a_command_holds_the_log_for_as_long_as_it_runs(tmp_path: Path) -> None:
+    log = tmp_path / "install.log"
+    code = "import fcntl, sys; fcntl.flock(open(sys.argv[1], 'r+'), fcntl.LOCK_EX | fcntl.LOCK_NB)"
+    runner = Runner(str(log), dict(os.environ), Progress(str(tmp_path), quiet=True))
+    status, output = runner.call([sys.executable, "-I", "-c", code, str(log)])
+    assert status == 1 and "BlockingIOError" in output

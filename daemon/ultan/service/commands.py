@@ -5,14 +5,17 @@ Runs before anything is installed: Python 3.9, standard library alone.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
+import time
 
 from ultan.service.installing import Step
 from ultan.service.progress import Progress
 
 _LOG_LIMIT = 4 * 1024 * 1024
 _TAIL = 1500
+_LOOK_SECONDS = 0.2
 
 
 class StepFailed(Exception):
@@ -33,6 +36,20 @@ class Runner:
         self.environ = environ
         self.progress = progress
 
+    def settle(self) -> None:
+        """Wait for a command that goes on though its installer was killed: it writes where the next one will.
+
+        Each command has the log as its output, and the log is locked for as long as anybody has it so.
+        """
+        with os.fdopen(self._open(), "r+b") as log:
+            told = False
+            while not _locked(log.fileno()):
+                if not told:
+                    self.progress.phase("waiting", "Waiting for what an interrupted installation still does")
+                    told = True
+                self.progress.tick()
+                time.sleep(_LOOK_SECONDS)
+
     def run(self, phase: str, step: Step) -> None:
         """Do `step`. Raises StepFailed."""
         self.progress.phase(phase, step.title)
@@ -45,8 +62,8 @@ class Runner:
 
     def call(self, argv: list[str]) -> tuple[int, str]:
         """(exit status, output) of a command line; 127 where it cannot be started."""
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-        with os.fdopen(os.open(self.log, flags, 0o600), "r+b") as log:
+        with os.fdopen(self._open(), "r+b") as log:
+            _locked(log.fileno())
             if os.fstat(log.fileno()).st_size > _LOG_LIMIT:
                 log.truncate(0)
             log.write(("\n$ {}\n".format(" ".join(argv))).encode("utf-8", "surrogateescape"))
@@ -55,6 +72,9 @@ class Runner:
             status = self._wait(argv, log.fileno())
             log.seek(start)
             return status, log.read().decode("utf-8", "replace")
+
+    def _open(self) -> int:
+        return os.open(self.log, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
 
     def _wait(self, argv: list[str], output: int) -> int:
         try:
@@ -83,3 +103,12 @@ class Runner:
                 return log.read().decode("utf-8", "replace").strip()
         except OSError:
             return ""
+
+
+def _locked(descriptor: int) -> bool:
+    """Whether the file could be locked, for this descriptor and all that are inherited from it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

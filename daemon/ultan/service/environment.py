@@ -39,9 +39,11 @@ class Environment:
         kept = installed(os.path.dirname(os.path.dirname(before.python))) if before is not None else set()
         wanted = sorted(set(extras) | (kept & set(self.needs.groups)))
         venv = self.whole()
+        missing = [extra for extra in wanted if venv is None or extra not in installed(venv)]
+        if venv is None or missing:
+            self.runner.settle()
         if venv is None:
-            return self._make([BASE, *wanted])
-        missing = [extra for extra in wanted if extra not in installed(venv)]
+            return self._make([BASE, *missing])
         if missing:
             self._add(venv, missing)
         return installing.python_of(venv)
