@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import time
+import warnings
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
@@ -83,7 +84,9 @@ class Daemon:
 
     def run(self) -> int:
         """Serve until something ends it; the exit status."""
-        logging.getLogger().addHandler(logging.NullHandler())  # others' log lines may quote anything
+        # What others log or warn of may quote anything, and standard error leads into our log.
+        logging.getLogger().addHandler(logging.NullHandler())
+        warnings.simplefilter("ignore")
         self.log.write(f"started, version {VERSION}, on {self.home.socket}")
         try:
             asyncio.run(self._serve())
