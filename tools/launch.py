@@ -7,6 +7,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = not os.access(os.path.join(ROOT, "daemon"), os.W_OK)
 sys.path.insert(0, os.path.join(ROOT, "daemon"))
 
-from ultan.service.launcher import main  # noqa: E402 (the path above makes it importable)
+try:
+    from ultan.service.launcher import main
 
-sys.exit(main(sys.argv[1:], ROOT))
+    sys.exit(main(sys.argv[1:], ROOT))
+except KeyboardInterrupt:  # before the launcher's own care for it
+    sys.exit(130)

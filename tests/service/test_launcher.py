@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -189,7 +190,26 @@ def test_the_daemon_is_booted_without_the_packages_of_the_command_line(
     for arguments, expected in (
         (["daemon", "run"], "daemon []"),
         (["daemon", "stop"], "cli ['daemon', 'stop'] []"),
+        (["daemon", "run", "--help"], "cli ['daemon', 'run', '--help'] []"),
     ):
         command = [sys.executable, "-I", str(tmp_path / "boot.py"), *arguments]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
         assert done.stdout.strip() == expected
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_command_that_is_ended_tidies_up_and_says_nothing_of_its_inside(
+    repository: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    shutil.copy(repository / "daemon/boot.py", tmp_path)
+    (tmp_path / "ultan" / "cli").mkdir(parents=True)
+    busy = "    print('ready', flush=True)\n    sys.stdin.read()\n"
+    told = f"import sys\ntry:\n{busy}finally:\n    print('tidied up')\n"
+    (tmp_path / "ultan/cli/main.py").write_text(told)
+    command = [sys.executable, "-I", str(tmp_path / "boot.py"), "demo"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stdout is not None and process.stdout.readline() == "ready\n"
+        process.send_signal(number)
+        output, errors = process.communicate(timeout=60)
+    assert (process.returncode, output, errors) == (130, "tidied up\n", "")
