@@ -30,6 +30,23 @@ def summary(values: list[float]) -> dict[str, float]:
     return {"p50": round(percentile(values, 0.5), 1), "p99": round(percentile(values, 0.99), 1)}
 
 
+def hook_python() -> str:
+    """The interpreter that `hooks/run` takes here, asked of the script itself."""
+    script = (
+        (ROOT / "hooks" / "run")
+        .read_text()
+        .replace('-X utf8 "$script"', '-c "import sys; print(sys.executable)"')
+    )
+    done = subprocess.run(
+        ["/bin/sh", "-s", "stop"],
+        input=script.replace("here=${0%/*}", f"here='{ROOT / 'hooks'}'"),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip() or sys.executable
+
+
 class Bench:
     """A temporary home whose daemon runs this checkout with this interpreter."""
 

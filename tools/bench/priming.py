@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import samples
-from measure import Bench, percentile, summary
+from measure import Bench, hook_python, percentile, summary
 
 BARS = {
     "hook_ms.p50": 80.0,
@@ -100,7 +99,7 @@ def append_all(bench: Bench, count: int) -> list[float]:
 
 
 def floor(count: int) -> list[float]:
-    python = shutil.which("python3") or sys.executable
+    python = hook_python()
     times = []
     for _ in range(count):
         started = time.perf_counter()
