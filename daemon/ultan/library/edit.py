@@ -6,7 +6,6 @@ unknown keys stay byte for byte. What cannot be edited for sure is refused and l
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
@@ -17,14 +16,11 @@ from ultan.library import header as front
 from ultan.library.errors import UnreadableEntry
 from ultan.library.fields import canonical
 from ultan.wire.files import utc_now
+from ultan.wire.render import render
 
 Scalar: TypeAlias = "str | int | float | bool"
 FieldValue: TypeAlias = "Scalar | Sequence[FieldValue] | Mapping[str, FieldValue]"
 
-# Written without quotes: what every YAML reader takes for the same text.
-_PLAIN = re.compile(r"[A-Za-z](?:(?:[\w ./+()-]|:(?=[\w/]))*[\w./+()-])?", re.ASCII)
-_PLAIN_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\dZ)?")
-_WORDS = frozenset(("true", "false", "yes", "no", "on", "off", "null", "y", "n"))
 # The order of a new entry's header.
 ORDER = (
     "id",
@@ -110,37 +106,6 @@ def render_new(fields: Mapping[str, FieldValue], body: str, now: float | None = 
     others = [key for key in values if key not in ORDER]
     lines = [f"{key}: {render(values[key])}\n" for key in known + others]
     return ("---\n" + "".join(lines) + "---\n\n" + body.strip("\n") + "\n").encode("utf-8")
-
-
-def render(value: FieldValue) -> str:
-    """A value as YAML on one line."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, float):
-        return format(value, ".6g") if value != int(value) else format(value, ".1f")
-    if isinstance(value, str):
-        return _string(value)
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_string(k)}: {render(v)}" for k, v in value.items()) + "}"
-    return "[" + ", ".join(render(item) for item in value) + "]"
-
-
-def _string(text: str) -> str:
-    if (_PLAIN.fullmatch(text) and text.lower() not in _WORDS) or _PLAIN_DATE.fullmatch(text):
-        return text
-    if "\\" in text and text.isprintable():
-        return "'" + text.replace("'", "''") + "'"
-    quoted = json.dumps(text, ensure_ascii=False)
-    return "".join(c if c.isprintable() else _escape(c) for c in quoted)
-
-
-def _escape(char: str) -> str:
-    code = ord(char)
-    if 0xD800 <= code <= 0xDFFF:
-        return "\ufffd"  # half a character cannot be written at all
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
 def decode(raw: bytes, path: str) -> str:

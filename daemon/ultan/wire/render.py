@@ -4,55 +4,48 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 
-_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9 _/.,()'-]*[A-Za-z0-9)]\Z")
-_WORDS_WITH_A_MEANING = frozenset("true false yes no on off null none y n".split())
+# Written without quotes: what every YAML reader takes for the same text.
+_PLAIN = re.compile(r"[A-Za-z](?:(?:[\w ./+()-]|:(?=[\w/]))*[\w./+()-])?", re.ASCII)
+_PLAIN_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\dZ)?")
+_WORDS = frozenset(("true", "false", "yes", "no", "on", "off", "null", "none", "y", "n"))
 
 
 def entry(fields: list[tuple[str, object]], body: str) -> str:
-    """A whole file: `fields` in order (text, numbers, booleans, lists of text, flat dicts), then `body`.
+    """A whole file: `fields` in order (text, numbers, booleans, lists, flat dicts), then `body` as it is.
 
-    The body is kept as it is; only a missing last line end is added.
+    Only a missing last line end is added.
     """
-    lines = ["---"]
-    for name, value in fields:
-        lines.append("%s: %s" % (name, scalar(value)))
-    lines.append("---")
+    lines = ["---", *("%s: %s" % (name, render(value)) for name, value in fields), "---"]
     return "\n".join(lines) + "\n" + body + ("" if body.endswith("\n") else "\n")
 
 
-def scalar(value: object) -> str:
-    """One value in YAML's flow form; text is quoted unless it is plain beyond doubt."""
+def render(value: object) -> str:
+    """A value as YAML on one line; text is quoted unless it is plain beyond doubt."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, (int, float)):
-        return repr(value)
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return format(value, ".6g") if value != int(value) else format(value, ".1f")
+    if isinstance(value, Mapping):
+        return "{" + ", ".join("%s: %s" % (_text(str(key)), render(value[key])) for key in value) + "}"
     if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_inner(item) for item in value) + "]"
-    if isinstance(value, dict):
-        return "{" + ", ".join("%s: %s" % (key, _inner(item)) for key, item in value.items()) + "}"
-    text = str(value)
-    if re.match(r"\d{4}-\d{2}-\d{2}\Z", text):
+        return "[" + ", ".join(render(item) for item in value) + "]"
+    return _text(str(value))
+
+
+def _text(text: str) -> str:
+    if (_PLAIN.fullmatch(text) and text.lower() not in _WORDS) or _PLAIN_DATE.fullmatch(text):
         return text
-    if _PLAIN.match(text) and text.lower() not in _WORDS_WITH_A_MEANING:
-        return text
-    return _quoted(text)
+    if "\\" in text and text.isprintable():
+        return "'" + text.replace("'", "''") + "'"
+    return "".join(c if c.isprintable() else _escaped(c) for c in json.dumps(text, ensure_ascii=False))
 
 
-def _inner(item: object) -> str:
-    """The same inside brackets, where a comma would end the value."""
-    written = scalar(item)
-    return (
-        _quoted(str(item))
-        if isinstance(item, str) and not written.startswith('"') and "," in written
-        else written
-    )
-
-
-def _quoted(text: str) -> str:
-    """JSON's double quotes, which YAML reads too, with what YAML does not allow raw escaped."""
-    quoted = json.dumps(text, ensure_ascii=False)
-    return "".join(
-        c if c.isprintable() else "\\u%04x" % ord(c) if ord(c) < 0x10000 else "\\U%08x" % ord(c)
-        for c in quoted
-    )
+def _escaped(char: str) -> str:
+    code = ord(char)
+    if 0xD800 <= code <= 0xDFFF:
+        return "\ufffd"  # half a character cannot be written at all
+    return "\\u%04x" % code if code <= 0xFFFF else "\\U%08x" % code
