@@ -66,7 +66,7 @@ def test_the_launcher_can_be_started_through_links_and_from_anywhere(
 def test_the_setup_tells_how_it_is_used_before_anything_is_installed(home: Home, repository: Path) -> None:
     done = run(repository / "tools/ultan", "setup", "--help")
     assert done.returncode == 0
-    assert "example: ultan setup --with hub" in done.stdout
+    assert "ultan setup --with hub" in done.stdout
     assert not os.path.exists(home.runtime)
 
 
@@ -146,7 +146,10 @@ def test_what_prevents_the_installation_is_told_in_one_line(
 
     monkeypatch.setattr(launcher, "ensure", fail)
     assert launcher.main(["status"], "/root") == 1
-    assert capsys.readouterr().err == "ultan: the disk is full\n"
+    assert capsys.readouterr() == ("", "ultan: the disk is full\n")
+    assert launcher.main(["status", "--json"], "/root") == 1
+    out, err = capsys.readouterr()
+    assert err == "" and json.loads(out)["error"]["what"] == "the disk is full"
 
 
 @pytest.mark.parametrize("error", [ProvisioningError("no"), Busy("no")])

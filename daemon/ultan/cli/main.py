@@ -35,6 +35,7 @@ COMMANDS = {
     "daemon": ("daemon", "daemon", "Start, stop or ask the background process."),
     "bench": ("checkout", "bench", "Run a benchmark of the checkout."),
     "eval": ("evaluate", "evaluate", "Measure quality on labelled sets."),
+    "setup": ("setup", "setup", "Install what Ultan runs on, or an extra part of it."),
 }
 
 

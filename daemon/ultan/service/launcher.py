@@ -26,12 +26,23 @@ def main(argv: list[str], root: str) -> int:
         extras = ["dev"] if argv[:1] == ["test"] else []
         current = warm(root, home, environ, extras) or ensure(root, home, environ, extras)
     except (ProvisioningError, Busy) as error:
-        print(f"ultan: {error}", file=sys.stderr)
-        return 1
+        return refuse(error, "--json" in argv)
     except KeyboardInterrupt:
         print("\nultan: stopped; the next start goes on from there.", file=sys.stderr)
         return 130
     return become(current, argv, root, environ)
+
+
+def refuse(error: Exception, as_json: bool) -> int:
+    """Say why there is nothing to run, in the form that every command has for its errors."""
+    if as_json:
+        import json
+
+        told = {"type": type(error).__name__, "what": str(error), "kept": "", "advice": ""}
+        print(json.dumps({"ok": False, "error": told}))
+    else:
+        print(f"ultan: {error}", file=sys.stderr)
+    return 1
 
 
 def become(current: Runtime, argv: list[str], root: str, environ: dict[str, str]) -> int:

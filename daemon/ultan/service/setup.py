@@ -17,7 +17,8 @@ _EPILOG = """\
 Everything goes below the home of the memories (~/.agent-mem/runtime, or ULTAN_RUNTIME); nothing else on the
 machine is changed. Packages come from where your pip or uv is configured to get them.
 
-example: ultan setup --with hub
+Example:
+  ultan setup --with hub
 """
 
 
