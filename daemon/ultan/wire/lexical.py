@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left
 
 from ultan.wire.catalog import GLOBAL, HUNDREDTHS, Pages, build_catalog, weight_of
+from ultan.wire.form import Form, form_of
 
 __all__ = ["Catalog", "build_catalog"]
 
@@ -20,13 +21,18 @@ TOKENS_LOOKED_UP = 600
 TOKENS_WEIGHED = 64
 POSTINGS_READ = 40_000
 CANDIDATES = 10
-FIRST_SPACELESS = "\u0e01"
 
-# The gate: a logistic over two features, fitted on the labelled prompts of tests/evals/priming (the five best
-# rows of each prompt; applies = any label) by ridge regression. Five-fold cross-validated with the threshold
-# chosen inside the folds: prime score 0.45, silence 0.89 (easy negatives 0.95), precision 0.64.
-BIAS, PER_SCORE, PER_COVERAGE = -9.68, 2.86, 3.12
-THRESHOLD = 0.35
+# The gate: a logistic, the set `words` of ultan/retrieval/gate.json, which says how it came about.
+WEIGHTS = {
+    "words": 2.9625,
+    "coverage": 4.2708,
+    "project": 1.0266,
+    "approval": -3.8665,
+    "chore": -4.0163,
+    "fact": -1.9276,
+}
+BIAS = -10.3908
+THRESHOLD = 0.37
 # In a library of this few entries a word is rare because all words are. An exact identifier is still a hit.
 FEW_ENTRIES, NAMED = 50, 0.5
 
@@ -92,21 +98,30 @@ def _search(
     exclude: Collection[str],
     threshold: float | None,
 ) -> list[dict[str, object]]:
+    form = form_of(text)
+    if form.empty:
+        return []
     words = weigh(pages, text)
     ranges = _in_scope(pages, project)
     scores = _scores(words, ranges)
     best = sorted(scores, key=lambda number: (-scores[number], number))[:CANDIDATES]
+    own = [range(low, high) for low, high in ranges[1:]]
+    chances = {
+        number: probability(
+            form, words, number, scores[number], any(number in rows for rows in own), pages.entries
+        )
+        for number in best
+    }
     found: list[dict[str, object]] = []
-    for number in best:
-        chance = probability(words, number, scores[number], pages.entries)
-        if chance < (THRESHOLD if threshold is None else threshold):
-            continue
+    for number in sorted(best, key=lambda number: -chances[number]):
+        if chances[number] < (THRESHOLD if threshold is None else threshold):
+            break
         row = pages.row(number)
         over = row.pop("overridden_in", ())
         if row["id"] in exclude or (isinstance(over, list) and project in over):
             continue
         if len(found) < limit:
-            row["score"] = round(chance, 4)
+            row["score"] = round(chances[number], 4)
             found.append(row)
     return found
 
@@ -114,26 +129,18 @@ def _search(
 class Word:
     """A distinct word of a prompt: what it says, and, once read, which rows hold it."""
 
-    __slots__ = ("at", "gains", "holders", "rows", "token", "weight")
+    __slots__ = ("asked", "at", "gains", "holders", "named", "rows", "weight")
 
-    def __init__(self, token: str, weight: float, holders: int, at: int) -> None:
-        """weight: what it says (`weight_of`); holders: how many rows hold it; at: its posting's place."""
-        self.token = token
+    def __init__(self, weight: float, asked: float, named: bool, holders: int, at: int) -> None:
+        """weight: what it says (`weight_of`); asked: its share in what the prompt says; named: whether it is
+        an identifier; holders: how many rows hold it; at: its posting's place."""
+        self.asked = asked
+        self.named = named
         self.weight = weight
         self.holders = holders
         self.at = at
         self.rows: list[int] = []
         self.gains: list[int] = []
-
-    @property
-    def asked(self) -> float:
-        """Its share in what the prompt says. Of the pairs of spaceless text half cross a word's border."""
-        return self.weight if self.holders or self.token < FIRST_SPACELESS else self.weight / 2
-
-    @property
-    def names(self) -> bool:
-        """Whether it is an identifier: not letters alone, not a number."""
-        return self.token.isascii() and not self.token.isalpha() and not self.token.isdigit()
 
     def is_in(self, number: int) -> bool:
         at = bisect_left(self.rows, number)
@@ -145,7 +152,7 @@ def weigh(pages: Pages, text: str) -> list[Word]:
     left out adds next to nothing).
     """
     from ultan.wire.stopwords import COMMON
-    from ultan.wire.tokens import tokenize
+    from ultan.wire.tokens import is_name, is_pair, tokenize
 
     tokens = list(dict.fromkeys(tokenize(text)))
     if len(tokens) > TOKENS_LOOKED_UP:
@@ -153,7 +160,10 @@ def weigh(pages: Pages, text: str) -> list[Word]:
     words = []
     for token in tokens:
         holders, at = pages.find(token)
-        words.append(Word(token, weight_of(holders, pages.entries, token in COMMON), holders, at))
+        weight = weight_of(holders, pages.entries, token in COMMON)
+        # Of the pairs of spaceless text half cross a word's border.
+        asked = weight if holders or not is_pair(token) else weight / 2
+        words.append(Word(weight, asked, is_name(token), holders, at))
     words.sort(key=lambda word: -word.weight)
     left = POSTINGS_READ
     for word in [word for word in words if word.holders][:TOKENS_WEIGHED]:
@@ -165,8 +175,10 @@ def weigh(pages: Pages, text: str) -> list[Word]:
 
 
 def _in_scope(pages: Pages, project: str | None) -> list[tuple[int, int]]:
+    """The rows of the global scope and, second, of the project."""
+    places = {scope: (int(str(low)), int(str(high))) for scope, low, high in pages.scopes}
     wanted = (GLOBAL, "project:%s" % project) if project else (GLOBAL,)
-    return [(int(str(low)), int(str(high))) for scope, low, high in pages.scopes if scope in wanted]
+    return [places.get(scope, (0, 0)) for scope in wanted]
 
 
 def _scores(words: list[Word], ranges: list[tuple[int, int]]) -> dict[int, float]:
@@ -181,21 +193,25 @@ def _scores(words: list[Word], ranges: list[tuple[int, int]]) -> dict[int, float
     return {number: total / HUNDREDTHS for number, total in sums.items()}
 
 
-def features(words: list[Word], number: int, score: float) -> tuple[float, float]:
-    """What the gate judges a row by: the log of its score, and the share of the prompt that it holds."""
-    from math import log
+def probability(
+    form: Form, words: list[Word], number: int, score: float, project: bool, entries: int
+) -> float:
+    """The probability that a row applies. score: its BM25; project: whether it is the project's own."""
+    from math import exp, log
 
-    asked = sum(word.asked for word in words) or 1.0
-    held = sum(word.weight for word in words if word.is_in(number))
-    return log(1.0 + score), held / asked
-
-
-def probability(words: list[Word], number: int, score: float, entries: int) -> float:
-    """The probability that a row applies."""
-    from math import exp
-
-    said, coverage = features(words, number, score)
-    chance = 1.0 / (1.0 + exp(-(BIAS + PER_SCORE * said + PER_COVERAGE * coverage)))
-    if entries < FEW_ENTRIES and coverage >= 0.5 and any(word.names and word.is_in(number) for word in words):
-        chance = max(chance, NAMED)
+    coverage = sum(word.weight for word in words if word.is_in(number)) / (
+        sum(word.asked for word in words) or 1.0
+    )
+    total = (
+        BIAS
+        + WEIGHTS["words"] * log(1.0 + score)
+        + WEIGHTS["coverage"] * coverage
+        + WEIGHTS["project"] * project
+        + WEIGHTS["approval"] * form.approval
+        + WEIGHTS["chore"] * form.chore
+        + WEIGHTS["fact"] * form.fact
+    )
+    chance = 1.0 / (1.0 + exp(-total))
+    if entries < FEW_ENTRIES and coverage >= 0.5 and any(word.named and word.is_in(number) for word in words):
+        return max(chance, NAMED)
     return chance

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 CHARACTER_LIMIT = 200_000
 TOKEN_CHARACTERS = 64
 PATH_SEGMENTS = 8
+FIRST_SPACELESS = "\u0e01"
 _LONGEST_COMPOUND = 400
 
 # A word or a compound: parts joined by one connector (or `::`, `/.`), with what may stand before and after.
@@ -137,3 +138,13 @@ def counts(entry: Mapping[str, object]) -> dict[str, int]:
         for token in tokenize(str(text or "")):
             found[token] = found.get(token, 0) + 1
     return found
+
+
+def is_name(token: str) -> bool:
+    """Whether a token is an identifier: not letters alone, not a number."""
+    return token.isascii() and not token.isalpha() and not token.isdigit()
+
+
+def is_pair(token: str) -> bool:
+    """Whether a token is a pair of characters of a text without spaces (or a word of such a script)."""
+    return token >= FIRST_SPACELESS

@@ -1,0 +1,68 @@
+"""What the gate judges a candidate by: a few numbers with a name each, shown by `ultan why`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ultan.retrieval.scene import Scene
+from ultan.wire.catalog import weight_of
+from ultan.wire.stopwords import COMMON
+from ultan.wire.tokens import is_name, is_pair
+
+# An entry stands out by its distance to the entries of these ranks, which are near the topic but not it.
+NEIGHBOURS = slice(4, 14)
+
+
+class Evidence:
+    """What each number says of a candidate:
+
+    words: log(1 + BM25 with smoothed weights), so that a tiny library and a big one speak alike.
+    coverage: the share of what the question says that the entry holds.
+    named: 1 where the entry holds an identifier of the question.
+    dense: the cosine; stands_out: how far it is above that of the neighbours.
+    project: 1 for an entry of the project. approval, chore, fact: the form of the prompt.
+
+    background: the usual cosine of neighbours, which stands in where a library is too small to have any.
+    """
+
+    name = "evidence"
+
+    def __init__(self, background: float) -> None:
+        self.background = background
+
+    def run(self, scene: Scene) -> None:
+        rows = scene.short_rows
+        self._words(scene, rows)
+        self._dense(scene)
+        projects = np.char.startswith(scene.snapshot.scopes[rows], "project:") if len(rows) else np.zeros(0)
+        scene.evidence["project"] = projects.astype(np.float64)
+        for name in ("approval", "chore", "fact"):
+            scene.evidence[name] = np.full(len(rows), float(getattr(scene.form, name)))
+
+    def _words(self, scene: Scene, rows: NDArray[np.intp]) -> None:
+        bm25, tokens = scene.snapshot.bm25, scene.tokens
+        held = bm25.matches(tokens, rows.tolist())
+        holders = [bm25.holders(token) for token in tokens]
+        weights = np.array(
+            [weight_of(n, bm25.entries, t in COMMON) for t, n in zip(tokens, holders, strict=True)]
+        )
+        # Of the pairs of spaceless text half cross a word's border.
+        halves = np.array(
+            [0.5 if not n and is_pair(t) else 1.0 for t, n in zip(tokens, holders, strict=True)]
+        )
+        asked = float((weights * halves).sum()) or 1.0
+        names = np.array([is_name(token) for token in tokens], dtype=bool)
+        scene.evidence["words"] = np.log1p(weights @ held)
+        scene.evidence["coverage"] = (weights @ (held > 0)) / asked
+        scene.evidence["named"] = (held[names] > 0).any(axis=0).astype(np.float64)
+
+    def _dense(self, scene: Scene) -> None:
+        cosines = scene.legs.get("dense")
+        if cosines is None:
+            return
+        near = -np.sort(-cosines)[NEIGHBOURS]
+        missing = NEIGHBOURS.stop - NEIGHBOURS.start - len(near)
+        usual = (float(near.sum()) + missing * self.background) / (len(near) + missing)
+        scene.evidence["dense"] = cosines[scene.shortlist]
+        scene.evidence["stands_out"] = cosines[scene.shortlist] - usual

@@ -1,0 +1,110 @@
+"""The gate: a calibrated probability that an entry applies, and the threshold below which nothing is shown.
+
+A logistic over a few features. Its coefficients, and how they came about, stand in gate.json beside this
+file: one set for each embedder that was measured, and `words` for when no vector speaks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ultan.retrieval.language import DOUBTFUL_SHARE, foreign_share
+from ultan.retrieval.scene import Scene
+from ultan.wire.lexical import FEW_ENTRIES, NAMED
+
+PATH = Path(__file__).with_name("gate.json")
+WORDS = "words"
+
+
+@dataclass(frozen=True, slots=True)
+class Logistic:
+    """probability = 1 / (1 + exp(-(bias + sum of weights[name] * feature))). background: see Evidence."""
+
+    weights: Mapping[str, float]
+    bias: float
+    threshold: float
+    background: float = 0.0
+
+    def probability(self, evidence: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
+        """float64[k] between 0 and 1."""
+        total = np.full(len(next(iter(evidence.values()))), self.bias)
+        for name, weight in self.weights.items():
+            total = total + weight * evidence[name]
+        found: NDArray[np.float64] = 1.0 / (1.0 + np.exp(-np.clip(total, -50.0, 50.0)))
+        return found
+
+
+class Gate:
+    """Turns evidence into probabilities, all on the scale of one threshold.
+
+    Where the vectors do not speak (no embedder, a foreign script, an entry not embedded yet, a model without
+    a set of its own), the words decide. In a mixed script the better of both counts: an English model
+    never vetoes another language. In a library of a few entries an exact identifier is enough.
+    """
+
+    name = "gate"
+
+    def __init__(self, words: Logistic, full: Logistic | None, english_only: bool = True) -> None:
+        self.words = words
+        self.full = full
+        self.english_only = english_only
+
+    @property
+    def threshold(self) -> float:
+        return self.full.threshold if self.full is not None else self.words.threshold
+
+    @property
+    def background(self) -> float:
+        return self.full.background if self.full is not None else 0.0
+
+    def run(self, scene: Scene) -> None:
+        evidence = scene.evidence
+        if not len(scene.shortlist):
+            return
+        by_words = on_scale(self.words.probability(evidence), self.words.threshold, self.threshold)
+        few = len(scene.snapshot) < FEW_ENTRIES
+        sure = few * (evidence["named"] > 0) * (evidence["coverage"] >= 0.5)
+        by_words = np.maximum(by_words, np.where(sure, NAMED, 0.0))
+        scene.probability = by_words
+        if self.full is None or "dense" not in evidence:
+            return
+        found = np.maximum(self.full.probability(evidence), np.where(sure, NAMED, 0.0))
+        if self.english_only and foreign_share(scene.query.text) > DOUBTFUL_SHARE:
+            found = np.maximum(found, by_words)
+        embedded = scene.snapshot.embedded[scene.short_rows]
+        scene.probability = np.where(embedded, found, by_words)
+
+
+def on_scale(probability: NDArray[np.float64], threshold: float, wanted: float) -> NDArray[np.float64]:
+    """Shift log-odds so that `threshold` becomes `wanted`."""
+    if threshold == wanted:
+        return probability
+    clipped = np.clip(probability, 1e-9, 1 - 1e-9)
+    shift = np.log(wanted / (1 - wanted)) - np.log(threshold / (1 - threshold))
+    found: NDArray[np.float64] = 1.0 / (1.0 + np.exp(-(np.log(clipped / (1 - clipped)) + shift)))
+    return found
+
+
+def load(embedder_id: str | None, english_only: bool = True, path: Path = PATH) -> Gate:
+    """The gate for an embedder (its id up to the slash names the set)."""
+    sets = json.loads(path.read_text("utf-8"))["sets"]
+    model = (embedder_id or "").partition("/")[0]
+    full = _logistic(sets[model]) if model in sets and model != WORDS else None
+    return Gate(_logistic(sets[WORDS]), full, english_only)
+
+
+def _logistic(fields: Mapping[str, object]) -> Logistic:
+    weights = fields["weights"]
+    assert isinstance(weights, dict)
+    return Logistic(
+        weights={str(name): float(value) for name, value in weights.items()},
+        bias=float(str(fields["bias"])),
+        threshold=float(str(fields["threshold"])),
+        background=float(str(fields.get("background", 0.0))),
+    )

@@ -1,0 +1,148 @@
+"""Embedders by name from the hub, run by sentence-transformers: the extra `ultan[hub]`.
+
+What is on the disk already is loaded without any attempt to reach the network. Only nomic-embed-text-v1.5 may
+bring code of its own, at one revision; every other name is refused that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ultan.retrieval.embedded import shorten
+from ultan.retrieval.models import ModelUnavailable, Vector
+
+NOMIC = "nomic-ai/nomic-embed-text-v1.5"
+DEFAULT = NOMIC
+_OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
+_WEIGHTS = ("*.safetensors", "*.bin", "*.onnx")
+MOST_CHARACTERS = 16_000
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a model wants its texts, and which part of its vectors is kept.
+
+    dims: keep so many first values, after a layer norm over all (Matryoshka); None: all. trusted: may run the
+    code that comes with it, at `revision`.
+    """
+
+    query: str = ""
+    document: str = ""
+    dims: int | None = None
+    revision: str | None = None
+    trusted: bool = False
+    english_only: bool = True
+
+
+RECIPES = {
+    NOMIC: Recipe(
+        query="search_query: ",
+        document="search_document: ",
+        dims=128,
+        revision="e5cf08aadaa33385f5990def41f7a23405aec398",
+        trusted=True,
+    ),
+    "BAAI/bge-m3": Recipe(english_only=False),
+}
+
+
+class HubEmbedder:
+    """A sentence-transformers model on the CPU; calls wait for each other."""
+
+    def __init__(self, model: Any, recipe: Recipe, name: str, digest: str) -> None:
+        self._model = model
+        self._recipe = recipe
+        self._guard = threading.Lock()
+        full = int(model.get_sentence_embedding_dimension())
+        self.dims = min(recipe.dims, full) if recipe.dims else full
+        self.english_only = recipe.english_only
+        # The part before the slash names the gate's set; a hub name has a slash of its own.
+        self.id = f"{name.replace('/', '--')}-{self.dims}/{digest[:12]}"
+
+    @classmethod
+    def load(
+        cls, name: str | None = None, recipe: Recipe | None = None, make: Callable[..., Any] | None = None
+    ) -> HubEmbedder:
+        """A model by its hub name or folder (None: nomic); first from the disk, then, unless the environment
+        says offline, from the hub. make: sentence_transformers.SentenceTransformer or a stand-in. Raises
+        ModelUnavailable.
+        """
+        wanted = name or DEFAULT
+        known = recipe or RECIPES.get(wanted, Recipe())
+        maker = make or _maker(wanted)
+        options: dict[str, Any] = {"device": "cpu"}
+        if known.trusted and wanted == NOMIC:
+            options["trust_remote_code"] = True
+        if known.revision is not None:
+            options["revision"] = known.revision
+        model, reason = None, ""
+        for local in (True, False):
+            if not local and any(os.environ.get(flag) for flag in _OFFLINE):
+                break
+            try:
+                model = maker(wanted, local_files_only=local, **options)
+                break
+            except Exception as error:  # the libraries raise a dozen types
+                reason = " ".join(str(error).split())[:300] or type(error).__name__
+        if model is None:
+            raise ModelUnavailable(wanted, reason)
+        return cls(model, known, wanted, _digest(model, wanted, known))
+
+    def embed_query(self, text: str) -> Vector:
+        """float32[dims] of length 1."""
+        return self._embed(self._recipe.query + text)
+
+    def embed_document(self, text: str) -> Vector:
+        """float32[dims] of length 1."""
+        return self._embed(self._recipe.document + text)
+
+    def _embed(self, text: str) -> Vector:
+        with self._guard:
+            found = self._model.encode([shorten(text, MOST_CHARACTERS)], show_progress_bar=False)
+        return reduced(np.asarray(found[0], dtype=np.float32), self._recipe.dims)
+
+
+def reduced(vector: Vector, dims: int | None) -> Vector:
+    """The vector at length 1; with `dims`, after a layer norm its first `dims` values (Kusupati et al. 2022,
+    as nomic describes it for v1.5).
+    """
+    if dims is not None:
+        vector = (vector - vector.mean()) / np.sqrt(vector.var() + 1e-5)
+        vector = vector[:dims]
+    unit: Vector = (vector / max(float(np.linalg.norm(vector)), 1e-12)).astype(np.float32)
+    return unit
+
+
+def _maker(name: str) -> Callable[..., Any]:
+    """sentence_transformers.SentenceTransformer. Raises ModelUnavailable."""
+    try:
+        found: Callable[..., Any] = importlib.import_module("sentence_transformers").SentenceTransformer
+    except ImportError as error:
+        raise ModelUnavailable(
+            name, f"{error.name or 'sentence-transformers'} is not installed (the extra `hub` brings it)"
+        ) from error
+    return found
+
+
+def _digest(model: Any, name: str, recipe: Recipe) -> str:
+    """A hash of the weights: of their files where they lie in a folder, else of the loaded numbers."""
+    digest = hashlib.sha256(repr(recipe).encode())
+    folder = Path(name)
+    files = sorted(path for pattern in _WEIGHTS for path in folder.rglob(pattern)) if folder.is_dir() else []
+    for path in files:
+        with path.open("rb") as handle:
+            digest.update(hashlib.file_digest(handle, "sha256").digest())
+    if not files:
+        for key, value in sorted(model.state_dict().items()):
+            digest.update(key.encode())
+            digest.update(np.ascontiguousarray(value.detach().float().cpu().numpy()).tobytes())
+    return digest.hexdigest()

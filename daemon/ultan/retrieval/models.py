@@ -1,0 +1,60 @@
+"""What a model must be able to do. Everything above these two protocols is the same for all backends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ultan.library.errors import UltanError
+
+Vector = NDArray[np.float32]
+
+
+class Embedder(Protocol):
+    """Text to unit vectors. Methods may be called from several threads at once.
+
+    id: names the model, its form and its weights (a hash), so that vectors of two models never mix.
+    dims: length of a vector. english_only: whether another script is noise to it.
+    """
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def dims(self) -> int: ...
+    @property
+    def english_only(self) -> bool: ...
+
+    def embed_query(self, text: str) -> Vector:
+        """float32[dims] of length 1."""
+        ...
+
+    def embed_document(self, text: str) -> Vector:
+        """float32[dims] of length 1."""
+        ...
+
+
+class Reranker(Protocol):
+    """Judges pairs of a query and a short text."""
+
+    @property
+    def id(self) -> str: ...
+
+    def score(self, query: str, texts: Sequence[str]) -> Vector:
+        """float32[len(texts)], higher is better; unbounded logits."""
+        ...
+
+
+class ModelUnavailable(UltanError):
+    """A model's files are missing, changed, or cannot be loaded. Fields: model, reason."""
+
+    def __init__(self, model: str, reason: str) -> None:
+        super().__init__(
+            f"The model {model} cannot be used: {reason}.",
+            "Notes are still found by their words.",
+            "`ultan doctor` says how to install it; `[models]` in config.toml names another.",
+        )
+        self.model = model
+        self.reason = reason

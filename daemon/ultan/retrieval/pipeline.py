@@ -1,0 +1,157 @@
+"""From a question to the entries that apply: a list of stages, each timed, and the cuts at its end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ultan.retrieval import gate as gates
+from ultan.retrieval.evidence import Evidence
+from ultan.retrieval.gate import Gate
+from ultan.retrieval.index import Index
+from ultan.retrieval.scene import Query, Scene, Stage, distinct_tokens
+from ultan.retrieval.snapshot import Snapshot
+from ultan.retrieval.stages import Dense, Fuse, Shortlist, Words, best
+from ultan.wire.form import form_of
+
+__all__ = ["Candidate", "Pipeline", "Query", "Ranking", "Settings"]
+
+# Of what may not speak here, `ultan why` names the few that the words would have found.
+OUTSIDE = 3
+SCOPE, STATUS, UNREADABLE, OVERRIDDEN = "scope", "status", "unreadable", "overridden"
+SHOWN, BELOW, OVER = "already shown", "below threshold", "over the limit"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """threshold None: the calibrated one."""
+
+    max_entries: int = 3
+    threshold: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An entry that was considered. scores: evidence by name. cut: None for those to show, or the reason."""
+
+    id: str
+    scores: dict[str, float]
+    fused: float
+    probability: float
+    cut: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """candidates, best first; threshold: the probability that was asked for; timings_ms by stage."""
+
+    candidates: list[Candidate] = field(default_factory=list)
+    threshold: float = 0.0
+    timings_ms: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def chosen(self) -> list[Candidate]:
+        """Those to show, best first."""
+        return [candidate for candidate in self.candidates if candidate.cut is None]
+
+
+class Pipeline:
+    """Ranks against whatever the index holds at that moment; may be called from several threads."""
+
+    def __init__(
+        self,
+        index: Index,
+        settings: Settings | None = None,
+        gate: Gate | None = None,
+        stages: Sequence[Stage] | None = None,
+    ) -> None:
+        embedder = index.embedder
+        self.index = index
+        self.settings = settings or Settings()
+        self.gate = gate or gates.load(
+            embedder.id if embedder else None, embedder.english_only if embedder else True
+        )
+        self.stages = list(stages) if stages is not None else self.usual_stages()
+
+    def usual_stages(self) -> list[Stage]:
+        """Words, vectors where there is a model, fusion, the short list, its evidence, the gate."""
+        embedder = self.index.embedder
+        legs: list[Stage] = [Words(), Dense(embedder)] if embedder is not None else [Words()]
+        return [*legs, Fuse(), Shortlist(), Evidence(self.gate.background), self.gate]
+
+    def rank(self, query: Query) -> Ranking:
+        """The candidates for a question; `chosen` are those to show: at most `max_entries`, maybe none."""
+        begun = time.perf_counter()
+        snapshot = self.index.snapshot
+        threshold = self.settings.threshold if self.settings.threshold is not None else self.gate.threshold
+        form, tokens = form_of(query.text), distinct_tokens(query.text)
+        speaks = bool(tokens) and (query.everything or not form.empty)
+        if not len(snapshot) or not speaks:
+            return Ranking([], threshold, {"words": _ms(begun)})
+        allowed = _allowed(snapshot, query)
+        scene = Scene(query, snapshot, form, tokens, np.flatnonzero(allowed))
+        timings = {"tokens": _ms(begun)}
+        for stage in self.stages if len(scene.rows) else ():
+            begun = time.perf_counter()
+            stage.run(scene)
+            timings[stage.name] = _ms(begun)
+        candidates = self._candidates(scene, threshold)
+        if not query.everything:
+            candidates += _outside(scene, allowed)
+        return Ranking(candidates, threshold, timings)
+
+    def _candidates(self, scene: Scene, threshold: float) -> list[Candidate]:
+        order = sorted(
+            range(len(scene.shortlist)),
+            key=lambda place: (-round(float(scene.probability[place]), 6), place),
+        )
+        found: list[Candidate] = []
+        room = self.settings.max_entries
+        for place in order:
+            id = scene.snapshot.ids[int(scene.short_rows[place])] or ""
+            probability = float(scene.probability[place])
+            cut = None if probability >= threshold else BELOW
+            if cut is None and id in scene.query.exclude:
+                cut = SHOWN
+            if cut is None:
+                cut, room = (None, room - 1) if room > 0 else (OVER, room)
+            scores = {name: round(float(values[place]), 4) for name, values in scene.evidence.items()}
+            at = scene.shortlist[place]
+            scores.update({name: round(float(leg[at]), 4) for name, leg in scene.legs.items()})
+            found.append(Candidate(id, scores, round(float(scene.fused[at]), 4), round(probability, 4), cut))
+        return found
+
+
+def _allowed(snapshot: Snapshot, query: Query) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """bool[rows]: what may answer: active, readable, in scope, not overridden; a search asks everything."""
+    if query.everything:
+        return np.array([id is not None for id in snapshot.ids], dtype=bool)
+    return snapshot.primable & snapshot.in_scope(query.project) & ~snapshot.overridden(query.project)
+
+
+def _outside(scene: Scene, allowed: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> list[Candidate]:
+    """The best by words among the entries that may not speak, each with the reason."""
+    snapshot, query = scene.snapshot, scene.query
+    scores = np.where(allowed, 0.0, snapshot.bm25.scores(scene.tokens))
+    in_scope = snapshot.in_scope(query.project)
+    found = []
+    for row in best(scores, OUTSIDE):
+        id = snapshot.ids[row]
+        if id is None or scores[row] <= 0:
+            continue
+        entry = snapshot.entries[id]
+        if not in_scope[row]:
+            cut = SCOPE
+        elif not entry.readable:
+            cut = UNREADABLE
+        else:
+            cut = STATUS if entry.status != "active" else OVERRIDDEN
+        found.append(Candidate(id, {"bm25": round(float(scores[row]), 4)}, 0.0, 0.0, cut))
+    return found
+
+
+def _ms(begun: float) -> float:
+    return (time.perf_counter() - begun) * 1000

@@ -1,0 +1,73 @@
+"""One question on its way through the stages: what is asked, what may answer, what each stage found."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ultan.retrieval.snapshot import Snapshot
+from ultan.wire.form import Form
+from ultan.wire.tokens import tokenize
+
+# Of a long paste its start and its end are looked up, where its question stands.
+MOST_TOKENS = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question. project: slug or None. exclude: ids not to show. now: seconds since the epoch.
+
+    everything: ask all entries, of any scope and status, as a search does; priming asks what may be primed.
+    """
+
+    text: str
+    project: str | None = None
+    exclude: Set[str] = frozenset()
+    now: float = 0.0
+    everything: bool = False
+
+
+@dataclass(slots=True)
+class Scene:
+    """Filled in by the stages one after the other.
+
+    rows: int[n], the rows that may answer. legs: name -> float64[n], a score each, higher is better. fused:
+    float64[n]. shortlist: int[k], positions in `rows`, best first. evidence: name -> float64[k].
+    probability: float64[k].
+    """
+
+    query: Query
+    snapshot: Snapshot
+    form: Form
+    tokens: list[str]
+    rows: NDArray[np.intp]
+    legs: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    fused: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    shortlist: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    evidence: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    probability: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def short_rows(self) -> NDArray[np.intp]:
+        return self.rows[self.shortlist]
+
+
+class Stage(Protocol):
+    """A step with a name, under which its time is told; a pipeline is a list of them."""
+
+    @property
+    def name(self) -> str: ...
+
+    def run(self, scene: Scene) -> None: ...
+
+
+def distinct_tokens(text: str) -> list[str]:
+    """The different tokens of a question in order, at most MOST_TOKENS."""
+    tokens = list(dict.fromkeys(tokenize(text)))
+    if len(tokens) > MOST_TOKENS:
+        tokens = tokens[: MOST_TOKENS // 2] + tokens[-MOST_TOKENS // 2 :]
+    return tokens
