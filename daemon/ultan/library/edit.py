@@ -14,37 +14,12 @@ import yaml  # type: ignore[import-untyped]  # the package brings no types
 
 from ultan.library import header as front
 from ultan.library.errors import UnreadableEntry
-from ultan.library.fields import canonical
+from ultan.library.fields import ORDER, canonical
 from ultan.wire.files import utc_now
 from ultan.wire.render import render
 
 Scalar: TypeAlias = "str | int | float | bool"
 FieldValue: TypeAlias = "Scalar | Sequence[FieldValue] | Mapping[str, FieldValue]"
-
-# The order of a new entry's header.
-ORDER = (
-    "id",
-    "title",
-    "type",
-    "scope",
-    "status",
-    "applies_when",
-    "tags",
-    "created",
-    "updated",
-    "encoding_strength",
-    "reinforced",
-    "last_reinforced",
-    "fired_helpful",
-    "pinned",
-    "requires_approval",
-    "source",
-    "supersedes",
-    "superseded_by",
-    "block_triggers",
-    "severity",
-    "curated",
-)
 
 
 def set_field(raw: bytes, key: str, value: FieldValue, path: str = "") -> bytes:

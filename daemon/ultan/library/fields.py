@@ -21,31 +21,31 @@ _TRUE = frozenset(("true", "yes", "on", "1"))
 _FALSE = frozenset(("false", "no", "off", "0"))
 # What a trigger means that names a tool and no field.
 DEFAULT_FIELDS = {"Bash": "command"}
-KNOWN = frozenset(
-    (
-        "id",
-        "title",
-        "type",
-        "scope",
-        "status",
-        "applies_when",
-        "tags",
-        "created",
-        "updated",
-        "encoding_strength",
-        "reinforced",
-        "last_reinforced",
-        "fired_helpful",
-        "pinned",
-        "requires_approval",
-        "source",
-        "supersedes",
-        "superseded_by",
-        "block_triggers",
-        "severity",
-        "curated",
-    )
+# Every key of the model, in the order in which a new entry has them.
+ORDER = (
+    "id",
+    "title",
+    "type",
+    "scope",
+    "status",
+    "applies_when",
+    "tags",
+    "created",
+    "updated",
+    "encoding_strength",
+    "reinforced",
+    "last_reinforced",
+    "fired_helpful",
+    "pinned",
+    "requires_approval",
+    "source",
+    "supersedes",
+    "superseded_by",
+    "block_triggers",
+    "severity",
+    "curated",
 )
+KNOWN = frozenset(ORDER)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,17 +19,10 @@ from ultan.library.entry import Entry
 from ultan.library.foreign import merge_marker_line
 from ultan.library.store import Page, Snapshot
 from ultan.wire.batch import Action, Batch
+from ultan.wire.block import LETTERS
 
 KEPT = ("global", "projects")
 LOG_LINES = 500
-LETTERS = {
-    "convention": "C",
-    "preference": "P",
-    "finding": "F",
-    "warning": "W",
-    "abstraction": "A",
-    "reference": "R",
-}
 
 
 @dataclass(frozen=True, slots=True)
