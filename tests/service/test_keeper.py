@@ -37,7 +37,7 @@ class House:
         config = configuration.load(home)
         self.keeper = Keeper(home, self.engine, config, self.said.append, trouble, self.left.append)
         self.keeper.watcher.check = lambda: "scan"  # type: ignore[method-assign]  # no threads here
-        self.worker = Worker("library", self.keeper.jobs(), trouble, lambda: self.now)
+        self.worker = Worker("library", self.keeper.jobs(0.0), trouble, lambda: self.now)
         self.keeper.worker = self.worker
 
     def run(self, seconds: float) -> None:
@@ -176,6 +176,59 @@ def test_missing_vectors_are_computed_in_small_portions(house: House) -> None:
     house.keeper.changed()
     house.run(1.0)
     assert len(portions) == 3 and max(portions) <= 0.5
+
+
+def test_at_a_start_pages_are_made_again_only_where_the_library_is_not_as_it_was_left(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house.write("global/a", "zanzibar")
+    house.run(5.0)
+    made: list[int] = []
+    monkeypatch.setattr(Keeper, "settle", lambda keeper: made.append(1))
+
+    def starts() -> int:
+        made.clear()
+        keeper = House(house.home).keeper
+        keeper.engine.refresh()
+        keeper.settle_at_start()
+        return len(made)
+
+    assert starts() == 0
+    house.write("global/a", "quetzal")
+    assert starts() == 1
+    house.write("global/a", "zanzibar")
+    assert starts() == 0
+    Path(house.home.knowledge, "global", "README.md").write_text("# Mine\n")
+    assert starts() == 1
+    Path(house.home.knowledge, "global", "README.md").unlink()
+    Path(house.home.catalog).write_text("{}")
+    assert starts() == 1
+
+
+def test_what_looked_up_to_date_at_the_start_is_made_sure_of_later(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+    monkeypatch.setattr(Keeper, "settle", lambda keeper: made.append(1))
+    again = House(house.home)
+    again.engine.refresh()
+    again.keeper.settle_at_start()
+    again.run(50.0)
+    assert made == []
+    again.run(20.0)
+    assert made == [1]
+
+
+@pytest.mark.parametrize("name", ["catalog.json", "triggers.json"])
+def test_a_derived_file_that_is_removed_or_broken_is_made_again(house: House, name: str) -> None:
+    path = Path(house.home.path(name))
+    good = path.read_bytes()
+    path.unlink()
+    house.run(5.0)
+    assert path.read_bytes() == good
+    path.write_text("broken")
+    house.run(5.0)
+    assert path.read_bytes() == good
 
 
 # Watching.

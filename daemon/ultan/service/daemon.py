@@ -135,11 +135,11 @@ class Daemon:
         engine.refresh(embed=False)
         keeper = Keeper(self.home, engine, config, self.log.write, self.log.trouble, self.leave, self.clock)
         keeper.read_only = read_only
-        keeper.settle()
+        keeper.settle_at_start()
         engine.prime(WARM_UP, now=self.clock(), remember=False)
         engine.search(WARM_UP, limit=1)
         keeper.worker = self.library
-        self.library.jobs += keeper.jobs()
+        self.library.jobs += keeper.jobs(self.library.clock())
         self.keeper = keeper
         self.answers.engine = engine
 

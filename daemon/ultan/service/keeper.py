@@ -12,6 +12,7 @@ from ultan.library.errors import ConfigError, ForeignHome, LibraryBusy
 from ultan.library.journal import Journal
 from ultan.library.reconcile import reconcile
 from ultan.library.store import Snapshot
+from ultan.service import stamp
 from ultan.service.answers import Recaller
 from ultan.service.schedule import Job, Worker
 from ultan.service.watcher import Watcher
@@ -22,6 +23,8 @@ from ultan.wire.home import Home
 QUIET_SECONDS = 0.15
 MOST_SECONDS = 0.6
 PAGES_SECONDS = 1.5
+# What looked up to date at the start is made sure of when the first questions are answered.
+CHECK_SECONDS = 60.0
 SAVE_SECONDS = 5.0
 # Without help from the system, changes are looked for this often.
 SCAN_SECONDS = 2.0
@@ -53,15 +56,16 @@ class Keeper:
         self.journal = Journal(home, LOCK_SECONDS, "daemon")
         self.watcher = Watcher(home.knowledge, self.changed, trouble)
         self._settled: Snapshot | None = None
+        self._files: list[list[int] | None] | None = None
         self._first_change: float | None = None
         self._config_seen = _signature(home.config)
         self.worker: Worker | None = None
 
-    def jobs(self) -> list[Job]:
-        """What is to be done regularly."""
+    def jobs(self, now: float) -> list[Job]:
+        """What is to be done regularly, from `now` (of the worker's clock) on."""
         return [
             Job("library", SCAN_SECONDS, self.follow),
-            Job("pages", float("inf"), self.settle, due=float("inf")),
+            Job("pages", float("inf"), self.settle, due=now + CHECK_SECONDS),
             Job("embed", float("inf"), self.embed, due=0.0),
             Job("save", float("inf"), self.engine.save, due=float("inf")),
             Job("config", 1.0, self.check_config),
@@ -83,6 +87,8 @@ class Keeper:
         self._first_change = None
         if self.watcher.check() == "events":
             self._later("library", float(self.config.service.scan_seconds))
+        if self._files is not None and stamp.files(self.home) != self._files:
+            self._later("pages", PAGES_SECONDS)  # somebody removed or changed what is derived
         if not self.engine.refresh(embed=False):
             return
         self._later("embed", 0.0)
@@ -107,6 +113,16 @@ class Keeper:
             self.say(f"{path} was not brought up to date: {reason}")
         self.engine.refresh(embed=False)  # our own pages
         self._settled = self.engine.store.scan()
+        stamp.keep(self.home, self._settled)
+        self._files = stamp.files(self.home)
+
+    def settle_at_start(self) -> None:
+        """Like `settle`, but where everything looks as it was left, a while later."""
+        snapshot = self.engine.store.scan()
+        if stamp.is_fresh(self.home, snapshot):
+            self._settled, self._files = snapshot, stamp.files(self.home)
+        else:
+            self.settle()
 
     def embed(self) -> bool:
         """Compute a few of the missing vectors; True while there are more."""

@@ -147,7 +147,7 @@ def _advice(home: Home) -> tuple[str, str]:
     if home.socket == wanted:
         return kept, "Check the home's permissions and free space."
     return kept, (
-        f"{wanted} is longer than the {SOCKET_PATH_LIMIT} bytes that a socket's path may have, so it should be"
+        f"{wanted} is longer than the {SOCKET_PATH_LIMIT} bytes of a socket's path, so the socket should be"
         f" in {os.path.dirname(home.socket)}, which must be a folder of your own with mode 0700."
     )
 
