@@ -56,6 +56,13 @@ def test_a_machine_without_an_installer_is_told_each_way_out() -> None:
     assert "brew install" in mac and "apt" not in mac
 
 
+def test_models_from_a_hub_are_refused_where_there_is_no_torch() -> None:
+    assert "Intel" in str(installing.unavailable(["dev", "hub"], True, "x86_64"))
+    assert installing.unavailable(["hub"], True, "arm64") is None
+    assert installing.unavailable(["hub"], False, "x86_64") is None
+    assert installing.unavailable(["dev"], True, "x86_64") is None
+
+
 def test_uv_makes_the_environment_with_the_python_that_is_there_or_brings_one() -> None:
     [argv] = installing.make_environment("uv", tools("/uv"), "/v").ways
     assert argv[:2] == ["/uv", "venv"] and argv[-3:] == ["--python", PYTHON.path, "/v"] and "--seed" in argv

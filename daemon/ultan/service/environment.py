@@ -40,6 +40,9 @@ class Environment:
         wanted = sorted(set(extras) | (kept & set(self.needs.groups)))
         venv = self.whole()
         missing = [extra for extra in wanted if venv is None or extra not in installed(venv)]
+        problem = installing.unavailable(missing, sys.platform == "darwin", os.uname().machine)
+        if problem is not None:
+            raise ProvisioningError(problem)
         if venv is None or missing:
             self.runner.settle()
         if venv is None:

@@ -97,6 +97,13 @@ def environment(environ: dict[str, str]) -> dict[str, str]:
     return env
 
 
+def unavailable(extras: list[str], macos: bool, machine: str) -> str | None:
+    """Why one of `extras` cannot be had on this kind of machine, or None."""
+    if "hub" in extras and macos and machine == "x86_64":
+        return "There is no torch for Macs with an Intel processor, so `hub` can't be installed on this one."
+    return None
+
+
 def make_environment(installer: str, tools: Tools, venv: str) -> Step:
     """The step that makes the empty environment; with uv it also brings a Python where there is none."""
     if installer == "uv":
