@@ -175,7 +175,7 @@ def test_missing_vectors_are_computed_in_small_portions(house: House) -> None:
     house.write("global/a", "zanzibar")
     house.keeper.changed()
     house.run(1.0)
-    assert len(portions) == 3 and max(portions) <= 0.5
+    assert len(portions) == 3 and max(portions) <= 1.0
 
 
 def test_at_a_start_pages_are_made_again_only_where_the_library_is_not_as_it_was_left(

@@ -27,12 +27,13 @@ from ultan.service.log import Log, described
 from ultan.service.protocol import is_newer
 from ultan.service.schedule import Job, Worker
 from ultan.service.server import Limits, Server
-from ultan.service.start import CannotStart, listen, unlink_own
+from ultan.service.start import CannotStart, listen, sweep_old, unlink_own
 from ultan.service.state import FAILED, READY, STOPPED, State
 from ultan.service.tailer import Tailer
 from ultan.wire import runtime
 from ultan.wire.environment import chosen
 from ultan.wire.files import utc_now
+from ultan.wire.format import FORMAT, check_writable, read_format
 from ultan.wire.home import Home
 from ultan.wire.version import VERSION
 
@@ -125,11 +126,14 @@ class Daemon:
         """Everything between the socket and the first answer; runs in the library's worker."""
         config = configuration.load(self.home)
         _drop_environment(config)
-        configuration.derive_hook_config(self.home, config)
+        read_only = self._foreign()
+        if not read_only:
+            configuration.derive_hook_config(self.home, config)
         if config.daemon == "off":
             self.leave("turned off")
             return
-        read_only = self._open_home()
+        if not read_only:
+            self._open_home()
         engine = self.open_engine(self.home, config)
         self.engine = engine
         engine.refresh(embed=False)
@@ -143,16 +147,24 @@ class Daemon:
         self.keeper = keeper
         self.answers.engine = engine
 
-    def _open_home(self) -> str:
-        """Repair and migrate; why the home may only be read, "" where it may be written."""
+    def _foreign(self) -> str:
+        """Why this home may only be read: a newer version wrote it. "" where it may be written."""
         try:
-            open_home(self.home, self.clock())
-        except LibraryBusy as error:
-            self.log.write(str(error))  # who holds the lock repairs it, too
+            found = read_format(self.home)
+            if found is not None and found[0] > FORMAT:
+                check_writable(self.home)
         except ForeignHome as error:
             self.log.write(str(error))
             return str(error)
         return ""
+
+    def _open_home(self) -> None:
+        """Repair what a crash left, migrate what is older."""
+        sweep_old(self.home, self.clock())
+        try:
+            open_home(self.home, self.clock())
+        except LibraryBusy as error:
+            self.log.write(str(error))  # who holds the lock repairs it, too
 
     def _loaded(self, loading: Future[None]) -> None:
         error = loading.exception()
@@ -165,7 +177,8 @@ class Daemon:
         if self.answers.engine is not None and not self._reason:
             self.state.enter(READY, self.clock())
             self.log.write(f"ready in {self.clock() - self.state.started:.2f} s")
-            self.events.start()
+            if self.keeper is not None and not self.keeper.read_only:
+                self.events.start()  # a newer version's events wait for it
 
     def _end(self) -> None:
         """Bring everything to the disk."""
@@ -176,7 +189,8 @@ class Daemon:
             self.keeper.watcher.close()
         if self.engine is not None:
             try:
-                self.engine.save()
+                if self.keeper is not None:
+                    self.keeper.save()
                 self.engine.close()
             except Exception as error:
                 self.log.trouble("closing the index", error)
@@ -246,6 +260,7 @@ class Daemon:
             "watch": keeper.watcher.mode if keeper else "",
             "read_only": keeper.read_only if keeper else "",
             "config_error": keeper.config_error if keeper else "",
+            "troubles": self.log.recent(),
             "asked": dict(self.answers.counts.asked),
             "refused": dict(self.answers.counts.refused),
             "connections": self.server.connections,

@@ -28,7 +28,9 @@ CHECK_SECONDS = 60.0
 SAVE_SECONDS = 5.0
 # Without help from the system, changes are looked for this often.
 SCAN_SECONDS = 2.0
-EMBED_SECONDS = 0.25
+EMBED_SECONDS = 1.0
+# While a whole library is embedded, what is done so far is kept this often.
+KEEP_SECONDS = 15.0
 LOCK_SECONDS = 2.0
 
 
@@ -67,7 +69,7 @@ class Keeper:
             Job("library", SCAN_SECONDS, self.follow),
             Job("pages", float("inf"), self.settle, due=now + CHECK_SECONDS),
             Job("embed", float("inf"), self.embed, due=0.0),
-            Job("save", float("inf"), self.engine.save, due=float("inf")),
+            Job("save", float("inf"), self.save, due=float("inf")),
             Job("config", 1.0, self.check_config),
             Job("waiting", 10.0, self.save_waiting),
         ]
@@ -130,9 +132,14 @@ class Keeper:
             return False
         before = self.engine.pending
         left = self.engine.embed_pending(EMBED_SECONDS)
-        if not left:
-            self._later("save", 0.0)
+        if self.worker is not None:
+            self.worker.at("save", self.worker.clock() + (KEEP_SECONDS if left else 0.0))
         return 0 < left < before
+
+    def save(self) -> None:
+        """Keep the index for the next start."""
+        if not self.read_only:
+            self.engine.save()
 
     def check_config(self) -> None:
         """Take over a changed config.toml."""
@@ -147,6 +154,8 @@ class Keeper:
             self.say(str(error))
             return
         self.config_error = ""
+        if self.read_only:
+            return
         if config.text == self.config.text:
             configuration.derive_hook_config(self.home, config)
             return

@@ -61,6 +61,12 @@ class Log:
         if fresh:
             self.write(words)
 
+    def recent(self) -> list[str]:
+        """The troubles of the last ten minutes, each once."""
+        now = self.clock()
+        with self._guard:
+            return [text for text, at in self._said.items() if now - at < REPEAT_SECONDS]
+
     def _rotate(self) -> None:
         """Put the file away, and point our own output streams to the new one where they led to the old."""
         old = os.stat(self.path)
