@@ -7,14 +7,21 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support import ROOT, environment, event, run_hook, wait
+from light_daemon import LightEngine
+from support import CASES, ROOT, Ran, environment, event, run_hook, wait
 from ultan.curator.spool import Spool, user_turns
+from ultan.service import start
+from ultan.service.daemon import Daemon
+from ultan.service.log import Log
+from ultan.service.state import State
 from ultan.wire import client, events
 from ultan.wire.home import Home
 from ultan.wire.journal import IN_FLIGHT
@@ -227,6 +234,132 @@ def test_events_that_came_before_it_started_are_delivered(house: House) -> None:
         events.append(house.home, events.record("UserPromptSubmit", payload))
     house.ready()
     house.until(lambda: len(user_turns(Spool(house.home).events("s"))) == 50)
+
+
+@pytest.mark.parametrize("round", range(3))
+def test_eight_cold_hooks_at_one_instant_start_one_daemon_and_each_event_is_delivered_once(
+    house: House, tmp_path: Path, round: int
+) -> None:
+    runtime = tmp_path / "runtime"
+    runtime.mkdir()
+    code = f"import runpy, sys; sys.argv = [{LIGHT!r}]; runpy.run_path({LIGHT!r}, run_name='__main__')\n"
+    install(runtime, VERSION)
+    (runtime / "boot.py").write_text(code)
+    barrier = threading.Barrier(8)
+    given = json.loads((CASES / "daemon-start-race" / "payload.json").read_text())
+
+    def hook(number: int) -> Ran:
+        barrier.wait()
+        return run_hook({**given, "prompt_id": f"p-{number}"}, ULTAN_RUNTIME=str(runtime))
+
+    with ThreadPoolExecutor(8) as pool:
+        assert [ran.code for ran in pool.map(hook, range(8))] == [0] * 8
+    house.until(lambda: house.state().get("state") == "ready")
+    try:
+        engines = Path(house.home.path("engines")).read_text().split()
+        assert engines == [str(house.state()["pid"])] == [str(house.ask(op="status")["pid"])]
+        assert house.ask(op="flush")["behind_bytes"] == 0
+        turns = [turn.prompt_id for turn in user_turns(Spool(house.home).events("R"))]
+        assert sorted(turns) == [f"p-{number}" for number in range(8)]
+    finally:
+        house.ask(op="shutdown")
+        house.until(lambda: house.state().get("state") == "stopped")
+
+
+def test_a_daemon_and_a_hook_meet_in_a_home_whose_path_is_too_long_for_a_socket(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = (CASES / "daemon-socket-path-too-long" / "home.txt").read_text().strip().removeprefix("/tmp/")
+    monkeypatch.setenv("AGENT_MEM_HOME", str(tmp_path / name))
+    home = Home.resolve()
+    home.ensure()
+    house = House(home)
+    house.write("global/a", "zanzibar")
+    try:
+        daemon = house.ready()
+        assert len(os.fsencode(home.path("priming.sock"))) > 108
+        assert house.ask(op="status")["socket"] == home.socket == house.state()["socket"]
+        assert run_hook(event("UserPromptSubmit", prompt_id="p", prompt="zanzibar please")).context
+        assert not Path(home.hook_errors).exists()
+        house.ask(op="shutdown")
+        assert house.ended(daemon) == 0
+    finally:
+        for daemon in house.daemons:
+            daemon.kill()
+            daemon.wait()
+
+
+# Parts of it, with a clock of our own.
+
+
+class Clock:
+    now = 1_796_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def still(home: Home) -> Iterator[tuple[Daemon, Clock]]:
+    """A daemon that has loaded but does not run."""
+    clock = Clock()
+    lock = start.claim(home)
+    assert lock is not None
+    listener = start.listen(home)
+    log = Log(home.daemon_log, clock)
+    given = {"HOME": "/home/me", "ANTHROPIC_API_KEY": "sk-1", "HTTPS_PROXY": "http://proxy"}
+    state = State(home, clock())
+    daemon = Daemon(home, listener, state, log, lambda home, _: LightEngine(home), clock, given)
+    daemon._load()
+    yield daemon, clock
+    listener.close()
+    lock.release()
+
+
+def test_what_the_settings_do_not_ask_for_is_dropped_from_the_environment(
+    still: tuple[Daemon, Clock],
+) -> None:
+    assert still[0].environ == {"HOME": "/home/me", "HTTPS_PROXY": "http://proxy"}
+
+
+def test_when_nobody_needs_it_it_ends(still: tuple[Daemon, Clock]) -> None:
+    daemon, clock = still
+    clock.now += 239 * 60
+    daemon._check_idle()
+    assert daemon._reason == ""
+    daemon.answers.last_asked = clock.now
+    clock.now += 239 * 60
+    daemon._check_idle()
+    assert daemon._reason == ""
+    clock.now += 60
+    daemon._check_idle()
+    assert "nobody asked" in daemon._reason
+
+
+def test_events_that_wait_or_were_just_heard_keep_it(still: tuple[Daemon, Clock]) -> None:
+    daemon, clock = still
+    clock.now += 240 * 60
+    events.append(daemon.home, events.record("Stop", {"session_id": "s"}))
+    daemon._check_idle()
+    assert daemon._reason == ""
+    daemon.tailer.drain(clock.now)
+    daemon._check_idle()
+    assert daemon._reason == ""
+    clock.now += 240 * 60
+    daemon._check_idle()
+    assert "nobody asked" in daemon._reason
+
+
+def test_what_is_kept_for_a_time_only_is_removed(still: tuple[Daemon, Clock]) -> None:
+    daemon, clock = still
+    old = Path(daemon.home.recall, "2026-01-01.jsonl")
+    old.parent.mkdir()
+    old.write_text("{}\n")
+    events.append(daemon.home, events.record("Stop", {"session_id": "s"}, now=clock.now - 2 * 86400))
+    daemon._expire()
+    daemon._rotate()
+    assert not old.exists()
+    assert Path(daemon.home.events + ".1").exists() and not Path(daemon.home.events).exists()
 
 
 def test_of_the_environment_only_what_a_daemon_needs_can_be_read_from_outside(house: House) -> None:

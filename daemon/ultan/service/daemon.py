@@ -9,7 +9,7 @@ import signal
 import socket
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from concurrent.futures import Future
 from typing import Any
 
@@ -57,8 +57,10 @@ class Daemon:
         log: Log,
         open_engine: OpenEngine | None = None,
         clock: Callable[[], float] = time.time,
+        environ: MutableMapping[str, str] = os.environ,
     ) -> None:
         self.home = home
+        self.environ = environ
         self.state = state
         self.log = log
         self.clock = clock
@@ -125,7 +127,7 @@ class Daemon:
     def _load(self) -> None:
         """Everything between the socket and the first answer; runs in the library's worker."""
         config = configuration.load(self.home)
-        _drop_environment(config)
+        _drop_from(self.environ, config)
         read_only = self._foreign()
         if not read_only:
             configuration.derive_hook_config(self.home, config)
@@ -284,7 +286,7 @@ class Daemon:
     def _heard_version(self, version: str) -> None:
         """Make room for a newer copy, once it is installed: retiring before that would only cost time."""
         if is_newer(version) and not self._reason:
-            installed = runtime.find(self.home, os.environ)
+            installed = runtime.find(self.home, dict(self.environ))
             if installed is not None and is_newer(installed.version) and self._loop is not None:
                 self._loop.call_later(0.05, self.leave, f"version {installed.version} takes over")
 
@@ -307,11 +309,11 @@ def _open_engine(home: Home, config: Config) -> Recaller:
     return Engine.open(home, config)
 
 
-def _drop_environment(config: Config) -> None:
+def _drop_from(environ: MutableMapping[str, str], config: Config) -> None:
     """Keep of the environment what the settings ask for; see ultan.wire.environment."""
-    kept = chosen(os.environ, auth=config.auth == "env")
-    for name in set(os.environ) - set(kept):
-        del os.environ[name]
+    kept = chosen(dict(environ), auth=config.auth == "env")
+    for name in set(environ) - set(kept):
+        del environ[name]
 
 
 def _inode(path: str) -> int | None:
