@@ -31,6 +31,7 @@ Progress = Callable[[int, int], None]
 WORKERS = min(2, os.cpu_count() or 1)
 # While a whole library is embedded, what is done so far is put to use this often.
 PUBLISH_EVERY = 256
+AT_A_TIME = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,20 +189,24 @@ class Index:
         embedder, snapshot = self.embedder, self.snapshot
         if embedder is None:
             return 0
-        texts = {row: embedded_text(snapshot.entries[id]) for id, row in _waiting(snapshot)}
+        waiting = _waiting(snapshot)
         done = 0
         vectors, embedded = snapshot.vectors.copy(), snapshot.embedded.copy()
-        pool = ThreadPoolExecutor(WORKERS if len(texts) > 1 else 1, "embed")
+        pool = ThreadPoolExecutor(WORKERS if len(waiting) > 1 else 1, "embed")
         try:
-            for row, vector in zip(texts, pool.map(embedder.embed_document, texts.values()), strict=True):
-                vectors[row], embedded[row] = vector, True
-                done += 1
-                if progress is not None:
-                    progress(done, len(texts))
-                if done % PUBLISH_EVERY == 0:
-                    self.snapshot = replace(snapshot, vectors=vectors.copy(), embedded=embedded.copy())
+            # A few at a time, so that a caller who has enough need not wait for what nobody asked for yet.
+            for start in range(0, len(waiting), AT_A_TIME):
+                part = waiting[start : start + AT_A_TIME]
+                texts = [embedded_text(snapshot.entries[id]) for id, _ in part]
+                for (_, row), vector in zip(part, pool.map(embedder.embed_document, texts), strict=True):
+                    vectors[row], embedded[row] = vector, True
+                    done += 1
+                    if progress is not None:
+                        progress(done, len(waiting))
+                    if done % PUBLISH_EVERY == 0:
+                        self.snapshot = replace(snapshot, vectors=vectors.copy(), embedded=embedded.copy())
         except (RuntimeError, ValueError, OSError, MemoryError) as error:
-            self._notes.append(f"Embedding stopped after {done} of {len(texts)} entries: {error}")
+            self._notes.append(f"Embedding stopped after {done} of {len(waiting)} entries: {error}")
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
             if done:
