@@ -28,7 +28,7 @@ class Desk:
         self.troubles: list[str] = []
         controls = Controls(
             status=lambda: {"state": "ready"},
-            flush=lambda: {"behind_bytes": 0},
+            flush=self.flush,
             shutdown=lambda: self.used.append("shutdown"),
             heard_version=self.versions.append,
             changed=lambda: self.used.append("changed"),
@@ -39,6 +39,9 @@ class Desk:
             self.engine = LightEngine(home)
             self.engine.refresh()
             self.answers.engine = self.engine
+
+    async def flush(self) -> dict[str, Any]:
+        return {"behind_bytes": 0}
 
     async def ask(self, accepted: float | None = None, **fields: Any) -> dict[str, Any]:
         raw = json.dumps({"v": 1, **fields}).encode()

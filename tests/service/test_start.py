@@ -185,15 +185,6 @@ def test_a_home_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     assert start.run(Home(str(blocker / "home"))) == 1
 
 
-def test_unfinished_files_of_a_crash_are_removed_once_they_are_old(home: Home) -> None:
-    for name in (".ultan-00.tmp", ".ultan-11.tmp", "other.tmp"):
-        Path(home.root, name).touch()
-    os.utime(Path(home.root, ".ultan-00.tmp"), (0, 0))
-    os.utime(Path(home.root, "other.tmp"), (0, 0))
-    start.sweep_old(home, os.stat(Path(home.root, ".ultan-11.tmp")).st_mtime + 1)
-    assert sorted(path.name for path in Path(home.root).iterdir()) == [".ultan-11.tmp", "other.tmp"]
-
-
 def test_only_our_own_socket_is_taken_away_at_the_end(home: Home) -> None:
     listener = start.listen(home)
     inode = os.stat(home.socket).st_ino

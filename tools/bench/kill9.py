@@ -161,11 +161,7 @@ class Trial:
 
     def _prime(self) -> None:
         while not self._over.wait(PAUSE_SECONDS):
-            question: dict[str, object] = {
-                "op": "prime",
-                "prompt": "which note number is it?",
-                "deadline_ms": 500,
-            }
+            question: dict[str, object] = {"op": "prime", "prompt": "which tool is preferred?"}
             try:
                 answer = client.request(self.home, {**question, "deadline_ms": 500}, 0.5)
                 self.primed["answered" if answer["ok"] else "refused"] += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
@@ -70,10 +70,10 @@ class Recaller(Protocol):
 
 @dataclass(slots=True)
 class Controls:
-    """What questions can set in motion in the daemon; each returns at once but `flush`."""
+    """What questions can set in motion in the daemon; each returns at once but `flush`, which is awaited."""
 
     status: Callable[[], dict[str, Any]]
-    flush: Callable[[], Mapping[str, Any]]
+    flush: Callable[[], Awaitable[dict[str, Any]]]
     shutdown: Callable[[], object]
     heard_version: Callable[[str], object]
     changed: Callable[[], object]
@@ -126,7 +126,7 @@ class Answers:
             self.controls.shutdown()
             return {}
         if isinstance(question, Flush):
-            return dict(await self._work(self.controls.flush))
+            return await self._guarded(self.controls.flush())
         if isinstance(question, Remember):
             return await self._work(lambda: self._remember(question))
         if isinstance(question, Prime | Search):
@@ -179,17 +179,19 @@ class Answers:
 
         self._waiting += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._pool, in_time)
+            return await self._guarded(asyncio.get_running_loop().run_in_executor(self._pool, in_time))
+        finally:
+            self._waiting -= 1
+
+    async def _guarded(self, work: Awaitable[T]) -> T:
+        """Await what may fail; a failure is noted where nobody's words are, and refused. Raises Refusal."""
+        try:
+            return await work
         except (Refusal, asyncio.CancelledError):
             raise
-        except RuntimeError as error:
-            self.controls.trouble("answer", error)
-            raise Refusal("failed", "it could not be answered; daemon.log says where") from None
         except Exception as error:
             self.controls.trouble("answer", error)
             raise Refusal("failed", f"it could not be answered ({type(error).__name__})") from None
-        finally:
-            self._waiting -= 1
 
 
 def _end(accepted: float, deadline_ms: int | None) -> float | None:

@@ -16,24 +16,22 @@ from typing import Any
 from ultan.curator.spool import Spool
 from ultan.library import config as configuration
 from ultan.library.config import Config
-from ultan.library.errors import ForeignHome, LibraryBusy, UltanError
+from ultan.library.errors import UltanError
 from ultan.library.journal import Journal
-from ultan.library.migrate import open_home
 from ultan.recall import log as recall_log
 from ultan.service import rotation
 from ultan.service.answers import Answers, Controls, Recaller
 from ultan.service.keeper import Keeper
 from ultan.service.log import Log, described
-from ultan.service.protocol import is_newer
+from ultan.service.opening import open_for
+from ultan.service.protocol import Refusal, is_newer
 from ultan.service.schedule import Job, Worker
 from ultan.service.server import Limits, Server
-from ultan.service.start import CannotStart, listen, sweep_old, unlink_own
+from ultan.service.start import CannotStart, listen, unlink_own
 from ultan.service.state import FAILED, READY, STOPPED, State
 from ultan.service.tailer import Tailer
 from ultan.wire import runtime
-from ultan.wire.environment import chosen
 from ultan.wire.files import utc_now
-from ultan.wire.format import FORMAT, check_writable, read_format
 from ultan.wire.home import Home
 from ultan.wire.version import VERSION
 
@@ -41,7 +39,7 @@ OpenEngine = Callable[[Home, Config], Recaller]
 
 GRACE_SECONDS = 2.0
 JOIN_SECONDS = 5.0
-FLUSH_SECONDS = 4.0
+FLUSH_SECONDS = 60.0
 TAIL_SECONDS = 0.5
 WARM_UP = "which of my notes apply to a prompt such as this one?"
 
@@ -127,46 +125,25 @@ class Daemon:
     def _load(self) -> None:
         """Everything between the socket and the first answer; runs in the library's worker."""
         config = configuration.load(self.home)
-        _drop_from(self.environ, config)
-        read_only = self._foreign()
-        if not read_only:
-            configuration.derive_hook_config(self.home, config)
+        read_only = open_for(self.home, config, self.environ, self.clock(), self.log.write)
         if config.daemon == "off":
             self.leave("turned off")
             return
-        if not read_only:
-            self._open_home()
         engine = self.open_engine(self.home, config)
         self.engine = engine
         engine.refresh(embed=False)
         keeper = Keeper(self.home, engine, config, self.log.write, self.log.trouble, self.leave, self.clock)
         keeper.read_only = read_only
-        keeper.settle_at_start()
+        try:
+            keeper.settle_at_start()
+        except (UltanError, OSError) as error:
+            self.log.trouble("pages", error)  # answers do not need them
         engine.prime(WARM_UP, now=self.clock(), remember=False)
         engine.search(WARM_UP, limit=1)
         keeper.worker = self.library
         self.library.jobs += keeper.jobs(self.library.clock())
         self.keeper = keeper
         self.answers.engine = engine
-
-    def _foreign(self) -> str:
-        """Why this home may only be read: a newer version wrote it. "" where it may be written."""
-        try:
-            found = read_format(self.home)
-            if found is not None and found[0] > FORMAT:
-                check_writable(self.home)
-        except ForeignHome as error:
-            self.log.write(str(error))
-            return str(error)
-        return ""
-
-    def _open_home(self) -> None:
-        """Repair what a crash left, migrate what is older."""
-        sweep_old(self.home, self.clock())
-        try:
-            open_home(self.home, self.clock())
-        except LibraryBusy as error:
-            self.log.write(str(error))  # who holds the lock repairs it, too
 
     def _loaded(self, loading: Future[None]) -> None:
         error = loading.exception()
@@ -269,15 +246,23 @@ class Daemon:
             "last_asked": utc_now(self.answers.last_asked),
         }
 
-    def flush(self) -> dict[str, Any]:
-        """Deliver all events and take over the library as it is now. Blocks."""
+    async def flush(self) -> dict[str, Any]:
+        """Deliver all events and take over the library as it is now."""
         keeper = self.keeper
         if keeper is None:
-            raise LibraryBusy(0.0, "the daemon, which is still starting")
-        self.events.submit(lambda: self.tailer.drain(self.clock())).result(FLUSH_SECONDS)
-        self.library.submit(keeper.follow).result(FLUSH_SECONDS)
-        self.library.submit(keeper.settle).result(FLUSH_SECONDS)
-        return {"delivered": self.tailer.counts.delivered, "behind_bytes": self.tailer.behind()}
+            raise Refusal("warming", "the daemon is still starting")
+        if keeper.read_only:
+            raise Refusal("unavailable", keeper.read_only)
+
+        def deliver() -> int:
+            self.tailer.drain(self.clock())
+            return self.tailer.behind()
+
+        async with asyncio.timeout(FLUSH_SECONDS):
+            behind = await asyncio.wrap_future(self.events.submit(deliver))
+            await asyncio.wrap_future(self.library.submit(keeper.follow))
+            await asyncio.wrap_future(self.library.submit(keeper.settle))
+        return {"delivered": self.tailer.counts.delivered, "behind_bytes": behind}
 
     def _asked_to_end(self) -> None:
         assert self._loop is not None
@@ -307,13 +292,6 @@ def _open_engine(home: Home, config: Config) -> Recaller:
     from ultan.recall.engine import Engine
 
     return Engine.open(home, config)
-
-
-def _drop_from(environ: MutableMapping[str, str], config: Config) -> None:
-    """Keep of the environment what the settings ask for; see ultan.wire.environment."""
-    kept = chosen(dict(environ), auth=config.auth == "env")
-    for name in set(environ) - set(kept):
-        del environ[name]
 
 
 def _inode(path: str) -> int | None:

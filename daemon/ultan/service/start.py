@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ultan.service.log import Log, described
 from ultan.service.state import FAILED, STARTING, State
 from ultan.wire.failures import UltanError
-from ultan.wire.files import TEMPORARY_PREFIX, FileLock, LockTimeout, is_temporary
+from ultan.wire.files import FileLock, LockTimeout
 from ultan.wire.home import PRIVATE_FOLDER, SOCKET_PATH_LIMIT, Home, check_private
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 CLAIM_SECONDS = 0.3
 PROBE_SECONDS = 1.0
 BACKLOG = 128
-TEMPORARY_SECONDS = 60.0
 
 
 class CannotStart(UltanError):
@@ -157,17 +156,6 @@ def _failed(state: State, log: Log, error: CannotStart, now: float) -> int:
     log.write(f"cannot start: {error}")
     state.enter(FAILED, now, str(error))
     return 1
-
-
-def sweep_old(home: Home, now: float) -> None:
-    """Remove files that a crash left unfinished; young ones may be somebody's who is writing just now."""
-    for folder in (home.root, home.spool):
-        for path in Path(folder).glob(TEMPORARY_PREFIX + "*"):
-            try:
-                if is_temporary(path.name) and now - path.lstat().st_mtime > TEMPORARY_SECONDS:
-                    path.unlink()
-            except OSError:
-                pass
 
 
 def unlink_own(path: str, inode: int) -> None:
