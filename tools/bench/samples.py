@@ -33,7 +33,7 @@ def words(rng: random.Random, count: int, topic: list[str], rare: list[str]) -> 
     for _ in range(count):
         roll = rng.random()
         picked.append(
-            rng.choice(rare if roll < 0.12 else topic if roll < 0.4 else VERBS if roll < 0.5 else FILLER)
+            rng.choice(rare if roll < 0.05 else topic if roll < 0.35 else VERBS if roll < 0.5 else FILLER)
         )
     return " ".join(picked)
 
