@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import os
 import socket
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -99,13 +101,18 @@ def test_a_flood_is_cut_at_a_size(home: Home) -> None:
         client.request(home, {"op": "x"}, 30)
 
 
+@pytest.fixture
+def short_place() -> Iterator[Path]:
+    """A folder whose path is short enough for a socket's, wherever the tests' own folders lie."""
+    with tempfile.TemporaryDirectory(prefix="ultan-", dir="/tmp") as place:
+        yield Path(place)
+
+
 def test_a_socket_in_a_folder_of_others_is_never_spoken_to(
-    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    home: Home, short_place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = tmp_path / "place"
-    place.mkdir()
-    place.chmod(0o777)
-    monkeypatch.setattr(homes, "short_folder", lambda: str(place))
+    short_place.chmod(0o777)
+    monkeypatch.setattr(homes, "short_folder", lambda: str(short_place))
     long_home = Home(home.root + "/" + "x" * 100)
     with Peer(long_home, answering({"ok": True})) as peer:
         with pytest.raises(client.Unreachable, match="not private"):
