@@ -51,7 +51,10 @@ _LEAD_IN = re.compile(r"^(?:please\s+)?(?:remember|note|fyi|nb)(?:\s+that|\s*[:,
 
 # A folder for a note with no neighbour in the library: the first topic that the text names.
 _TOPICS = (
-    ("git", "git commit commits branch branches merge rebase push pull-request pr cherry-pick changelog"),
+    (
+        "git",
+        "git commit commits committing branch branches merge merging squash rebase push pull-request pr cherry-pick changelog",
+    ),
     ("python", "python pip uv poetry pytest mypy ruff django flask fastapi pydantic venv"),
     ("javascript", "javascript typescript node npm pnpm yarn react vue svelte eslint vite jest"),
     ("go", "golang gofmt goroutine goroutines"),
