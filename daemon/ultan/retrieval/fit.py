@@ -125,7 +125,7 @@ def scored(samples: Samples, probability: Floats, threshold: float) -> dict[str,
         Outcome(prompt.kind, prompt.grades, tuple(shown))
         for prompt, shown in zip(samples.prompts, surfaced, strict=True)
     ]
-    return {name: value for name, value in figures(outcomes).items() if isinstance(value, float)}
+    return {name: value for name, value in figures(outcomes, resamples=0).items() if isinstance(value, float)}
 
 
 def choose(samples: Samples, rows: list[Floats]) -> tuple[float, dict[str, float]]:
@@ -201,11 +201,12 @@ def main(arguments: Sequence[str]) -> None:
     embedder = EmbeddedEmbedder.load()
     how = " ".join(
         f"""Logistic regression (ridge {RIDGE:g} on scaled features) over the candidates of {len(prompts)}
-        labelled prompts (tests/evals/priming); a candidate applies if it has any label. The threshold has the
-        best prime_score + {PRECISION_WORTH:g} * precision among those with silence_easy >=
-        {LEAST_SILENCE:g} on unseen prompts ({FOLDS} folds, {REPEATS} times). unseen_prompts_and_threshold: the
-        threshold, too, is chosen without the scored prompts. The word lists that tell a prompt's form were
-        written with these prompts known. Refit: python -m ultan.retrieval.fit ENTRIES.jsonl PROMPTS.jsonl""".split()
+        labelled prompts (tests/evals/priming); a candidate applies if it has any label. The threshold
+        has the best prime_score + {PRECISION_WORTH:g} * precision among those with silence_easy >=
+        {LEAST_SILENCE:g} on unseen prompts ({FOLDS} folds, {REPEATS} times).
+        unseen_prompts_and_threshold: the threshold, too, is chosen without the scored prompts. The word
+        lists that tell a prompt's form were written with these prompts known. Refit: python -m
+        ultan.retrieval.fit ENTRIES.jsonl PROMPTS.jsonl""".split()
     )
     sets = {
         embedder.id.partition("/")[0]: fit(entries, prompts, embedder, FEATURES),

@@ -31,15 +31,15 @@ MOST_CHARACTERS = 16_000
 class Recipe:
     """How a model wants its texts, and which part of its vectors is kept.
 
-    dims: keep so many first values, after a layer norm over all (Matryoshka); None: all. trusted: may run the
-    code that comes with it, at `revision`.
+    dims: keep so many first values, after a layer norm over all (Matryoshka); None: all. code_revision: the
+    model brings code of its own, which may run at this revision only.
     """
 
     query: str = ""
     document: str = ""
     dims: int | None = None
     revision: str | None = None
-    trusted: bool = False
+    code_revision: str | None = None
     english_only: bool = True
 
 
@@ -48,8 +48,8 @@ RECIPES = {
         query="search_query: ",
         document="search_document: ",
         dims=128,
-        revision="e5cf08aadaa33385f5990def41f7a23405aec398",
-        trusted=True,
+        revision="e9b6763023c676ca8431644204f50c2b100d9aab",
+        code_revision="7710840340a098cfb869c4f65e87cf2b1b70caca",
     ),
     "BAAI/bge-m3": Recipe(english_only=False),
 }
@@ -62,7 +62,9 @@ class HubEmbedder:
         self._model = model
         self._recipe = recipe
         self._guard = threading.Lock()
-        full = int(model.get_sentence_embedding_dimension())
+        # Renamed in sentence-transformers 6.
+        length = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
+        full = int(length())
         self.dims = min(recipe.dims, full) if recipe.dims else full
         self.english_only = recipe.english_only
         # The part before the slash names the gate's set; a hub name has a slash of its own.
@@ -80,8 +82,10 @@ class HubEmbedder:
         known = recipe or RECIPES.get(wanted, Recipe())
         maker = make or _maker(wanted)
         options: dict[str, Any] = {"device": "cpu"}
-        if known.trusted and wanted == NOMIC:
+        if known.code_revision is not None and wanted == NOMIC:
             options["trust_remote_code"] = True
+            code = {"code_revision": known.code_revision}
+            options["model_kwargs"], options["config_kwargs"] = dict(code), dict(code)
         if known.revision is not None:
             options["revision"] = known.revision
         model, reason = None, ""

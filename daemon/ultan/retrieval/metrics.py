@@ -74,27 +74,29 @@ def precision(outcomes: Sequence[Outcome]) -> float:
     return (shown - sum(outcome.false_count for outcome in outcomes)) / shown if shown else 0.0
 
 
-def interval(recalls: Sequence[float], silences: Sequence[float]) -> tuple[float, float]:
+def interval(
+    recalls: Sequence[float], silences: Sequence[float], resamples: int = RESAMPLES
+) -> tuple[float, float]:
     """A 95 % bootstrap interval of the prime score; positives and negatives are resampled apart."""
-    if not recalls or not silences:
+    if not recalls or not silences or not resamples:
         return 0.0, 0.0
     rng = random.Random(0)
     scores = sorted(
         harmonic(mean(rng.choices(recalls, k=len(recalls))), mean(rng.choices(silences, k=len(silences))))
-        for _ in range(RESAMPLES)
+        for _ in range(resamples)
     )
-    return scores[int(0.025 * RESAMPLES)], scores[int(0.975 * RESAMPLES) - 1]
+    return scores[int(0.025 * resamples)], scores[int(0.975 * resamples) - 1]
 
 
-def figures(outcomes: Sequence[Outcome]) -> dict[str, object]:
+def figures(outcomes: Sequence[Outcome], resamples: int = RESAMPLES) -> dict[str, object]:
     """All figures of a run. prime_score: harmonic mean of recall_at_3 (over prompts with a grade-2 entry) and
-    silence (share of negatives with nothing surfaced); the rest as named.
+    silence (share of negatives with nothing surfaced); the rest as named. resamples: of the interval; 0 leaves it out.
     """
     positives = [outcome for outcome in outcomes if outcome.must]
     negatives = [outcome for outcome in outcomes if outcome.is_negative]
     recalls = [outcome.recall for outcome in positives]
     silences = [float(outcome.silent) for outcome in negatives]
-    low, high = interval(recalls, silences)
+    low, high = interval(recalls, silences, resamples)
     return {
         "queries": len(outcomes),
         "positives": len(positives),

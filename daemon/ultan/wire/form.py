@@ -101,7 +101,8 @@ def form_of(prompt: str) -> Form:
         rest = _after_agreeing(opening)
         empty = not rest
         approval = len(rest) <= min(3, len(opening) - 1) or _holds(opening, _GOES_ON)
-    fact = _holds(request, _FACTS) and (_OURS.isdisjoint(request) or _holds(request, _COUNTING))
+    # A question may stand before what it is about, or after it.
+    fact = _is_fact(request) or (lines[0].endswith(("?", ":")) and _is_fact(opening))
     return Form(approval, _is_chore(opening) or _is_chore(request), fact, empty)
 
 
@@ -113,6 +114,10 @@ def _words(line: str) -> list[str]:
 def _holds(words: list[str], phrases: tuple[str, ...]) -> bool:
     spoken = " %s " % " ".join(words)
     return any(phrase in spoken for phrase in phrases)
+
+
+def _is_fact(words: list[str]) -> bool:
+    return _holds(words, _FACTS) and (_OURS.isdisjoint(words) or _holds(words, _COUNTING))
 
 
 def _after_agreeing(words: list[str]) -> list[str]:

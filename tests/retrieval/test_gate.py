@@ -1,0 +1,55 @@
+"""The gate's sets and scales."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ultan.retrieval import fit, gate
+from ultan.retrieval.embedded import MODEL
+from ultan.wire import lexical
+
+
+def test_the_fallback_in_the_hooks_has_the_coefficients_of_the_words_set() -> None:
+    words = json.loads(gate.PATH.read_text("utf-8"))["sets"][gate.WORDS]
+    assert words["weights"] == lexical.WEIGHTS
+    assert (words["bias"], words["threshold"]) == (lexical.BIAS, lexical.THRESHOLD)
+
+
+def test_gate_json_says_how_it_came_about_and_what_it_is_worth() -> None:
+    found = json.loads(gate.PATH.read_text("utf-8"))
+    assert "Refit" in found["how"]
+    assert set(found["sets"]) == {MODEL, gate.WORDS}
+    for fields in found["sets"].values():
+        assert fields["figures"]["unseen_prompts_and_threshold"]["prime_score"] >= 0.5
+        assert all(fields["weights"][name] < 0 for name in ("approval", "chore", "fact"))
+        assert all(fields["weights"][name] > 0 for name in ("words", "coverage"))
+
+
+def test_a_model_without_a_set_of_its_own_is_judged_by_words() -> None:
+    assert gate.load("unknown/1").full is None
+    assert gate.load(None).threshold == lexical.THRESHOLD
+    assert gate.load(f"{MODEL}/abc").full is not None
+
+
+@given(st.floats(0.001, 0.999), st.floats(0.01, 0.99), st.floats(0.01, 0.99))
+def test_changing_the_scale_keeps_which_side_of_the_threshold_it_is(
+    probability: float, threshold: float, wanted: float
+) -> None:
+    moved = gate.on_scale(np.array([probability, threshold]), threshold, wanted)
+    assert moved[1] == pytest.approx(wanted)
+    if abs(probability - threshold) > 1e-6:
+        assert (moved[0] > wanted) == (probability > threshold)
+
+
+def test_a_regression_finds_what_decides() -> None:
+    rng = np.random.default_rng(3)
+    values = rng.standard_normal((400, 2))
+    label = values[:, 0] + 0.1 * rng.standard_normal(400) > 0.5
+    bias, weights = fit.regress(values, label)
+    assert weights[0] > 20 * abs(weights[1])
+    right = (fit.chances(bias, weights, values) > 0.5) == label
+    assert right.mean() > 0.95

@@ -1,0 +1,180 @@
+"""From a question to what is shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from retrieval.small import FRIDAY, MONEY, Bag, Write
+from support import CASES
+from ultan.library.entry import Entry
+from ultan.library.store import Store
+from ultan.retrieval.embedded import EmbeddedEmbedder
+from ultan.retrieval.index import Index
+from ultan.retrieval.models import Embedder
+from ultan.retrieval.pipeline import Candidate, Pipeline, Query, Settings
+from ultan.wire.home import Home
+
+Read = Callable[[], dict[str, Entry]]
+TINY = CASES / "retrieval-tiny-library"
+SCRIPTS = CASES / "i18n-cjk-recall"
+
+
+def pipeline(home: Home, embedder: Embedder | None = None, settings: Settings | None = None) -> Pipeline:
+    index = Index(home, embedder)
+    index.refresh(Store(home).scan().entries)
+    return Pipeline(index, settings)
+
+
+def over(home: Home, folder: Path, embedder: Embedder | None) -> Pipeline:
+    Path(home.knowledge).symlink_to(folder)
+    return pipeline(home, embedder)
+
+
+def chosen(pipe: Pipeline, text: str, project: str | None = None) -> list[str]:
+    return [candidate.id for candidate in pipe.rank(Query(text, project)).chosen]
+
+
+def cuts(candidates: list[Candidate]) -> dict[str, str | None]:
+    return {candidate.id: candidate.cut for candidate in candidates}
+
+
+@pytest.fixture(scope="module")
+def real() -> Embedder:
+    return EmbeddedEmbedder.load()
+
+
+@pytest.fixture(params=["words", "unknown model", "real model"])
+def embedder(request: pytest.FixtureRequest) -> Embedder | None:
+    """Without a model, with one that has no set of its own in the gate, and with the one that ships."""
+    if request.param == "words":
+        return None
+    model: Embedder = request.getfixturevalue("real") if request.param == "real model" else Bag()
+    return model
+
+
+@pytest.mark.usefixtures("three")
+def test_what_applies_is_chosen_and_nothing_else(home: Home, embedder: Embedder | None) -> None:
+    pipe = pipeline(home, embedder)
+    assert chosen(pipe, "shall we deploy to production this Friday afternoon?") == [FRIDAY[0]]
+    assert chosen(pipe, "rename the variable foo to bar") == []
+    assert chosen(pipe, "") == []
+
+
+@pytest.mark.usefixtures("three")
+def test_an_entry_of_another_project_is_out_and_that_is_told(home: Home, embedder: Embedder | None) -> None:
+    pipe = pipeline(home, embedder)
+    question = "store money amounts in floats or integers of cents?"
+    assert chosen(pipe, question, "shop") == [MONEY[0]]
+    ranking = pipe.rank(Query(question, "bank"))
+    assert ranking.chosen == []
+    assert cuts(ranking.candidates)[MONEY[0]] == "scope"
+
+
+def test_each_cut_has_its_reason(home: Home, write: Write, embedder: Embedder | None) -> None:
+    for number in range(5):
+        write(f"global/deploy/n{number}", f"No deploys on Fridays {number}", FRIDAY[2])
+    write("global/old", "No deploys on Fridays", FRIDAY[2], status="deprecated")
+    write("global/broken", '"No deploys on Fridays', FRIDAY[2])
+    write("projects/bank/mine", "Deploys on Fridays are fine", FRIDAY[2], supersedes="[global/deploy/n4]")
+    write("projects/shop/other", "No deploys on Fridays", FRIDAY[2])
+    pipe = pipeline(home, embedder, Settings(max_entries=2))
+    query = Query("may we deploy to production on Friday?", "bank", frozenset({"global/deploy/n0"}))
+    found = cuts(pipe.rank(query).candidates)
+    assert found["global/deploy/n0"] == "already shown"
+    assert list(found.values()).count(None) == 2
+    assert "over the limit" in found.values()
+    assert "global/deploy/n4" not in found or found["global/deploy/n4"] == "overridden"
+    assert {"scope", "status", "unreadable", "overridden"} & set(found.values())
+    assert not {"global/old", "global/broken", "projects/shop/other"} & {
+        id for id, cut in found.items() if cut is None
+    }
+
+
+@pytest.mark.usefixtures("three")
+def test_a_search_asks_everything_of_any_scope_and_status(home: Home, write: Write) -> None:
+    write("global/old", "Money was in floats", "Amounts in floats.", status="deprecated")
+    pipe = pipeline(home)
+    found = [c.id for c in pipe.rank(Query("money amounts", None, everything=True)).candidates]
+    assert set(found) == {MONEY[0], "global/old"}
+
+
+@pytest.mark.usefixtures("three")
+def test_the_threshold_can_be_set_and_is_told(home: Home) -> None:
+    strict = pipeline(home, None, Settings(threshold=0.9999)).rank(Query("deploy on Friday?"))
+    assert strict.threshold == 0.9999
+    assert cuts(strict.candidates) == {FRIDAY[0]: "below threshold"}
+    assert pipeline(home, None, Settings(max_entries=0)).rank(Query("deploy on Friday?")).chosen == []
+
+
+@pytest.mark.usefixtures("three")
+def test_a_ranking_tells_its_scores_and_times(home: Home, bag: Bag) -> None:
+    ranking = pipeline(home, bag).rank(Query("deploy on Friday?", now=1.0))
+    assert {"bm25", "dense", "words", "coverage", "stands_out"} <= set(ranking.candidates[0].scores)
+    assert {"tokens", "bm25", "dense", "fusion", "evidence", "gate"} <= set(ranking.timings_ms)
+    assert all(0 <= candidate.probability <= 1 for candidate in ranking.candidates)
+    json.dumps([candidate.scores for candidate in ranking.candidates])
+
+
+@pytest.mark.parametrize("library", ["lib0", "lib-empty-bodies"])
+def test_a_library_of_nothing_says_nothing(home: Home, library: str, embedder: Embedder | None) -> None:
+    pipe = over(home, TINY / library / "knowledge", embedder)
+    assert pipe.rank(Query("anything at all, --no-verify", "shop")).chosen == []
+
+
+def test_a_first_entry_is_found_without_a_restart(
+    home: Home, write: Write, embedder: Embedder | None
+) -> None:
+    index = Index(home, embedder)
+    pipe = Pipeline(index)
+    index.refresh(Store(home).scan().entries)
+    assert chosen(pipe, "deploy on Friday?") == []
+    write(*FRIDAY)
+    index.refresh(Store(home).scan().entries)
+    assert chosen(pipe, "deploy on Friday?") == [FRIDAY[0]]
+
+
+@pytest.mark.parametrize("question", json.loads((TINY / "queries.json").read_text("utf-8")))
+def test_a_library_of_two_ranks_its_exact_match_first(
+    home: Home, question: dict[str, str], embedder: Embedder | None
+) -> None:
+    found = chosen(over(home, TINY / "lib1" / "knowledge", embedder), question["q"])
+    assert found[:1] == ([question["want"]] if question["want"] else [])
+
+
+@pytest.mark.parametrize("question", json.loads((SCRIPTS / "queries.json").read_text("utf-8")))
+def test_a_question_in_any_script_finds_its_rule(
+    home: Home, question: dict[str, str], embedder: Embedder | None
+) -> None:
+    found = chosen(over(home, SCRIPTS / "knowledge", embedder), question["q"])
+    assert found[:1] == ([question["want"]] if question["want"] else [])
+
+
+class Hostile(Bag):
+    """A model to which every question is near to every entry but those that share its words."""
+
+    def embed_query(self, text: str) -> np.ndarray:
+        return -super().embed_query(text)
+
+
+@pytest.mark.parametrize("question", json.loads((SCRIPTS / "queries.json").read_text("utf-8")))
+def test_an_english_model_never_vetoes_another_script(home: Home, question: dict[str, str]) -> None:
+    hostile = Hostile("bge-small-en-v1.5-int8/stand-in")
+    found = chosen(over(home, SCRIPTS / "knowledge", hostile), question["q"])
+    assert found[:3].count(question["want"]) == 1 if question["want"] else found == []
+
+
+@pytest.mark.parametrize("text", ["yes do it", "ok thanks!", "👍", "...", "こんにちは", "what is it?", "no"])
+def test_approvals_and_small_talk_meet_silence(home: Home, write: Write, text: str) -> None:
+    write("global/yes", "Yes means do it", "When I say yes do it, ok, thanks, no: what is it")
+    assert chosen(pipeline(home, Bag()), text) == []
+
+
+@pytest.mark.usefixtures("three")
+def test_two_megabytes_of_anything_are_ranked(home: Home, bag: Bag) -> None:
+    pipe = pipeline(home, bag)
+    for text in ("x" * 2_000_000, "deploy on Friday? " * 100_000, "\ud800漢" * 500_000, "\0" * 2_000_000):
+        assert isinstance(pipe.rank(Query(text)).candidates, list)
