@@ -39,6 +39,13 @@ def test_a_whole_copy_is_found_in_the_home_or_where_the_environment_says(home: H
     assert other is not None and other.version == "4.5.6"
 
 
+@pytest.mark.parametrize("named", ["runtimes/mine", "~/runtimes/mine", "/home/dev/runtimes/mine"])
+def test_a_runtime_that_is_named_stands_at_one_place_whatever_folder_a_hook_runs_in(
+    home: Home, named: str
+) -> None:
+    assert runtime.folder(home, {"HOME": "/home/dev", "ULTAN_RUNTIME": named}) == "/home/dev/runtimes/mine"
+
+
 @pytest.mark.parametrize("broken", ["boot", "python", "mode"])
 def test_a_copy_that_is_not_whole_is_none(home: Home, stub: StubRuntime, broken: str) -> None:
     if broken == "boot":

@@ -18,6 +18,17 @@ class UnsafeFolder(OSError):
     """A folder that should be private to this user is a link, is somebody else's or is open to others."""
 
 
+def named_place(named: str, environ: os._Environ[str] | dict[str, str]) -> str:
+    """The absolute path that a variable names; `~` and a relative path start at the person's own folder.
+
+    A relative path would be another place in every folder that a session is started in.
+    """
+    user = environ.get("HOME") or os.path.expanduser("~")
+    if named.split("/")[0] == "~":
+        named = user + named[1:]
+    return os.path.abspath(os.path.join(user, named))
+
+
 class Home:
     """The paths below one memory home; building one touches no disk."""
 
@@ -30,12 +41,7 @@ class Home:
     def resolve(cls, environ: os._Environ[str] | dict[str, str] | None = None) -> Home:
         """The home that the environment names: AGENT_MEM_HOME, else ~/.agent-mem."""
         env = os.environ if environ is None else environ
-        named = env.get("AGENT_MEM_HOME")
-        user = env.get("HOME") or os.path.expanduser("~")
-        if named and named.split("/")[0] == "~":
-            named = user + named[1:]
-        # A relative path would be another home in every folder, so it starts at the person's own.
-        return cls(os.path.join(user, named or ".agent-mem"))
+        return cls(named_place(env.get("AGENT_MEM_HOME") or ".agent-mem", env))
 
     def path(self, *parts: str) -> str:
         return os.path.join(self.root, *parts)

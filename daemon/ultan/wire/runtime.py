@@ -8,7 +8,7 @@ import signal
 
 from ultan.wire.environment import chosen
 from ultan.wire.files import read_limited
-from ultan.wire.home import Home
+from ultan.wire.home import Home, named_place
 from ultan.wire.version import VERSION
 
 _LIMIT = 64 * 1024
@@ -34,7 +34,8 @@ class Runtime:
 
 def folder(home: Home, environ: os._Environ[str] | dict[str, str]) -> str:
     """The folder of runtimes: ULTAN_RUNTIME, else the one in the home."""
-    return environ.get("ULTAN_RUNTIME") or home.runtime
+    named = environ.get("ULTAN_RUNTIME")
+    return named_place(named, environ) if named else home.runtime
 
 
 def find(home: Home, environ: os._Environ[str] | dict[str, str]) -> Runtime | None:
