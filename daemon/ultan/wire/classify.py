@@ -53,7 +53,8 @@ _LEAD_IN = re.compile(r"^(?:please\s+)?(?:remember|note|fyi|nb)(?:\s+that|\s*[:,
 _TOPICS = (
     (
         "git",
-        "git commit commits committing branch branches merge merging squash rebase push pull-request pr cherry-pick changelog",
+        "git commit commits committing branch branches merge merging squash rebase push pull-request pr"
+        " cherry-pick changelog",
     ),
     ("python", "python pip uv poetry pytest mypy ruff django flask fastapi pydantic venv"),
     ("javascript", "javascript typescript node npm pnpm yarn react vue svelte eslint vite jest"),
