@@ -43,7 +43,7 @@ class Progress:
         if time.monotonic() - self._beaten >= _BEAT_SECONDS:
             self._write(None)
         if not self.quiet and sys.stderr.isatty():
-            sys.stderr.write(f"\r[{self.elapsed:3.0f} s] {self._message} ")
+            sys.stderr.write(f"\rultan: [{self.elapsed:3.0f} s] {self._message} ")
             sys.stderr.flush()
             self._open_line = True
 

@@ -140,7 +140,8 @@ def _install(root: str, home: Home, environ: dict[str, str], extras: list[str], 
         progress.failed(str(error))
         raise ProvisioningError(str(error)) from error
     except BaseException as error:
-        progress.failed(f"interrupted ({type(error).__name__}); the next try goes on from there")
+        why = "interrupted" if isinstance(error, KeyboardInterrupt) else f"ended by {type(error).__name__}"
+        progress.failed(why + "; the next try goes on from there")
         raise
 
 
