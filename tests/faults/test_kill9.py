@@ -15,7 +15,7 @@ def test_twenty_kills_under_load_lose_double_and_break_nothing(home: Home) -> No
     trial = Trial(home, random.Random())
     assert trial.run(ROUNDS) == [], Path(home.daemon_log).read_text()[-4000:]
     assert sum(trial.kills.values()) == ROUNDS
-    assert all(trial.written.values()) and trial.saved
+    assert all(trial.written.values()) and trial.saved and trial.put_away()
 
 
 def test_the_trial_notices_what_is_lost_doubled_or_broken(home: Home) -> None:

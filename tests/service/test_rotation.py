@@ -109,3 +109,35 @@ def test_a_log_with_an_undelivered_line_is_never_removed(home: Home) -> None:
     rotation._shift(home)
     os.utime(home.events + ".1", (NOW - 30 * DAY, NOW - 30 * DAY))
     assert rotation.expire(home, tailer, NOW) == 0
+
+
+def test_a_log_that_is_written_all_the_time_is_put_away_all_the_same(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each look finds another line; nobody may wait for a moment without one."""
+    write(home.events)
+    tailer = follower(home)
+    step, hurried = tailer.step, iter(range(100))
+
+    def busy(now: float) -> bool:
+        if next(hurried) < 3:
+            write(home.events)
+        return step(now)
+
+    monkeypatch.setattr(tailer, "step", busy)
+    assert rotation.rotate(home, tailer, NOW)
+    assert next(hurried) < 20
+
+
+def test_draining_ends_though_more_is_written_meanwhile(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(home.events)
+    tailer = follower(home)
+    step = tailer.step
+
+    def busy(now: float) -> bool:
+        write(home.events)
+        return step(now)
+
+    monkeypatch.setattr(tailer, "step", busy)
+    tailer.drain(NOW)
+    assert 1 <= tailer.counts.delivered < 20

@@ -83,6 +83,10 @@ class Trial:
             daemon.kill()
             daemon.wait()
 
+    def put_away(self) -> int:
+        """How many files of events were renamed and are still kept."""
+        return len(list(Path(self.home.root).glob("events.jsonl.*")))
+
     def start(self) -> subprocess.Popen[bytes]:
         log = os.open(self.home.daemon_log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
@@ -237,7 +241,7 @@ def main() -> int:
             "notes": len(trial.saved),
             "kills": dict(trial.kills),
             "primes": dict(trial.primed),
-            "event_files": len(list(Path(home.root).glob("events.jsonl*"))),
+            "put_away": trial.put_away(),
             "seconds": round(time.monotonic() - started, 1),
             "faults": faults,
         }

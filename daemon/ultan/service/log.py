@@ -88,6 +88,8 @@ def described(error: BaseException) -> str:
     kind = type(error).__name__
     if isinstance(error, UltanError):
         return str(error)
+    if isinstance(error, ImportError):
+        return f"{kind}: {error}"
     if isinstance(error, OSError) and error.strerror:
         place = f" ({error.filename})" if error.filename else ""
         return f"{kind}: {error.strerror}{place}"

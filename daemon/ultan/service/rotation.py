@@ -42,7 +42,8 @@ def rotate(home: Home, tailer: Tailer, now: float) -> bool:
     tailer.drain(now)
     try:
         with FileLock(home.events_lock, LOCK_SECONDS, "rotation"):
-            tailer.drain(now, MOST_STEPS)  # the few lines that came meanwhile
+            for _ in range(MOST_STEPS):  # the few lines that came meanwhile
+                tailer.step(now)
             if not tailer.is_at_end():
                 return False
             _shift(home)

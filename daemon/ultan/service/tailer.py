@@ -91,9 +91,10 @@ class Tailer:
             self._idle = look
         return False
 
-    def drain(self, now: float, most_steps: int = 10_000) -> None:
-        """Deliver everything that is there."""
-        for _ in range(most_steps):
+    def drain(self, now: float) -> None:
+        """Deliver everything that is there now; what is written meanwhile may be left for later."""
+        # Two steps deliver a block at least, since a line that does not fit into one begins the next.
+        for _ in range(sum(2 * (_size(path) // BLOCK_BYTES) + 2 for path in event_files(self.home))):
             if not self.step(now):
                 return
 
