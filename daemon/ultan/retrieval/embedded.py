@@ -27,7 +27,7 @@ SHA256 = {
 DIMS = 384
 DOCUMENT_TOKENS = 512
 # A long prompt is embedded by its start and its end, where its question stands: time grows with the length.
-QUERY_TOKENS = 192
+QUERY_TOKENS = 128
 # No text needs more characters than this to fill its tokens.
 CHARACTERS_PER_TOKEN = 16
 

@@ -90,8 +90,7 @@ def interval(
 
 def figures(outcomes: Sequence[Outcome], resamples: int = RESAMPLES) -> dict[str, object]:
     """All figures of a run. prime_score: harmonic mean of recall_at_3 (over prompts with a grade-2 entry) and
-    silence (share of negatives with nothing surfaced); the rest as named. resamples: of the interval; 0
-    leaves it out.
+    silence (share of negatives with nothing surfaced); the rest as named. resamples: of the interval.
     """
     positives = [outcome for outcome in outcomes if outcome.must]
     negatives = [outcome for outcome in outcomes if outcome.is_negative]

@@ -63,37 +63,74 @@ def build_catalog(rows: list[dict[str, object]], projects: dict[str, str]) -> by
     without identities.
     """
     from ultan.wire.stopwords import COMMON
-    from ultan.wire.tokens import counts
 
     kept = [row for row in rows if row.get("status", "active") == "active" and row.get("readable", True)]
     kept.sort(key=lambda row: (row.get("scope") != GLOBAL, str(row.get("scope")), str(row["id"])))
-    found: dict[str, list[tuple[int, int]]] = {}
-    lengths: list[int] = []
-    for number, row in enumerate(kept):
-        given = row.get("counts")
-        held = given if isinstance(given, dict) else counts(row)
-        lengths.append(sum(held.values()))
-        for token, times in held.items():
-            found.setdefault(token, []).append((number, times))
-    mean = sum(lengths) / len(lengths) if lengths and any(lengths) else 1.0
+    held = _counted(kept)
+    lengths = [sum(times) for _tokens, times in held]
+    mean = sum(lengths) / len(lengths) if any(lengths) else 1.0
     norms = [K1 * (1 - B + B * length / mean) for length in lengths]
+    found: dict[str, tuple[list[int], list[float]]] = {}
+    for number, (tokens, counts) in enumerate(held):
+        norm = norms[number]
+        for token, times in zip(tokens, counts):  # noqa: B905 (newer than Python 3.9)
+            places = found.get(token)
+            if places is None:
+                places = found[token] = ([], [])
+            places[0].append(number)
+            places[1].append(times * (K1 + 1) / (times + norm))
     lines = []
-    for token in found:
-        places = found[token]
-        weight = weight_of(len(places), len(kept), token in COMMON) * HUNDREDTHS
-        gains = [round(weight * times * (K1 + 1) / (times + norms[number])) for number, times in places]
-        lines.append((_key(token), [number for number, _ in places], gains))
+    for token, (numbers, shares) in found.items():
+        weight = weight_of(len(numbers), len(kept), token in COMMON) * HUNDREDTHS
+        lines.append((_key(token), numbers, [round(weight * share) for share in shares]))
     lines.sort()
     return _lay_out(kept, projects, lines)
 
 
+# What the entries of the last catalog held: the next one is mostly the same.
+_LAST: dict[tuple[object, ...], tuple[tuple[str, ...], tuple[int, ...]]] = {}
+
+
+def _counted(rows: list[dict[str, object]]) -> list[tuple[tuple[str, ...], tuple[int, ...]]]:
+    """(tokens, how often each) of every row, as given or counted."""
+    from ultan.wire.tokens import counts
+
+    known: dict[tuple[object, ...], tuple[tuple[str, ...], tuple[int, ...]]] = {}
+    found = []
+    for row in rows:
+        given = row.get("counts")
+        if isinstance(given, dict):
+            found.append((tuple(given), tuple(given.values())))
+            continue
+        tags = row.get("tags")
+        words = tuple(tags) if isinstance(tags, (list, tuple)) else ()
+        key = (row.get("title"), row.get("applies_when"), words, row.get("body"))
+        pair = _LAST.get(key)
+        if pair is None:
+            counted = counts(row)
+            pair = tuple(counted), tuple(counted.values())
+        known[key] = pair
+        found.append(pair)
+    _LAST.clear()
+    _LAST.update(known)
+    return found
+
+
 def _key(token: str) -> bytes:
     """A token as it is written in its line, and sorted by."""
-    return json.dumps(token).encode("ascii")
+    return json.encoder.encode_basestring_ascii(token).encode("ascii")
+
+
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 
 def _dump(value: object) -> bytes:
-    return json.dumps(value, separators=(",", ":")).encode("ascii")
+    return _ENCODER.encode(value).encode("ascii")
+
+
+def _numbers(values: list[int]) -> bytes:
+    """A list of numbers as JSON; many are short, and for those this is faster than the encoder."""
+    return ("[%s]" % ",".join(map(str, values))).encode("ascii")
 
 
 def _joined(lines: Iterable[bytes]) -> bytes:
@@ -113,7 +150,8 @@ def _lay_out(
     texts = [_dump(_shown(row)) for row in rows]
     middle = b'"projects":%s,\n"scopes":%s,\n"offsets":[' % (_dump(projects), _dump(scopes))
     postings = _joined(
-        b"[%s,%d,%s,%s]" % (key, len(numbers), _dump(numbers), _dump(gains)) for key, numbers, gains in lines
+        b"[%s,%d,%s,%s]" % (key, len(numbers), _numbers(numbers), _numbers(gains))
+        for key, numbers, gains in lines
     )
 
     head_size = len(_head({name: 0 for name in _HEAD}))
