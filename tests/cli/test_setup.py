@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from ultan.service import setup
-from ultan.service.provisioning import ProvisioningError
+from ultan.service.installed import ProvisioningError
 
 
 def test_what_is_asked_of_it_is_understood_as_the_launcher_does(ultan: Any) -> None:

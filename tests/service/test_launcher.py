@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from ultan.service import launcher
 from ultan.service import setup as setup_command
-from ultan.service.provisioning import Busy, ProvisioningError
+from ultan.service.installed import ProvisioningError
+from ultan.service.provisioning import Busy
 from ultan.wire.home import Home
 from ultan.wire.runtime import Runtime
 from ultan.wire.version import VERSION

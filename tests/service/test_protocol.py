@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ultan.service.protocol import ANSWER_BYTES, Prime, Refusal, client_version, encode, is_newer, parse
+from ultan.service.protocol import ANSWER_BYTES, Prime, Refusal, client_version, encode, parse
+from ultan.wire.version import newer
 
 
 def raw(**fields: Any) -> bytes:
@@ -83,11 +84,11 @@ def test_an_answer_that_is_too_long_becomes_a_refusal() -> None:
 
 
 def test_versions_are_compared_as_numbers_and_nonsense_is_never_newer() -> None:
-    assert is_newer("0.10.0", "0.9.3")
-    assert not is_newer("0.9.3", "0.10.0")
-    assert not is_newer("0.1.0+local", "0.1.0")
+    assert newer("0.10.0", "0.9.3")
+    assert not newer("0.9.3", "0.10.0")
+    assert not newer("0.1.0+local", "0.1.0")
     for version in ("", "x", "1.x", "9999999999999", "-1", "１.0"):
-        assert not is_newer(version, "0.1.0")
+        assert not newer(version, "0.1.0")
 
 
 def test_who_asks_is_known_also_where_the_question_is_not() -> None:

@@ -16,10 +16,11 @@ import pytest
 from ultan.service import commands, provisioning
 from ultan.service.commands import Runner, StepFailed
 from ultan.service.environment import Environment
+from ultan.service.installed import ProvisioningError, installed
 from ultan.service.installing import Step, Tools
 from ultan.service.interpreters import Interpreter
 from ultan.service.progress import Progress
-from ultan.service.provisioning import Busy, ProvisioningError, ensure, warm
+from ultan.service.provisioning import Busy, ensure, warm
 from ultan.wire.files import FileLock
 from ultan.wire.home import Home
 from ultan.wire.runtime import Runtime, find
@@ -141,7 +142,7 @@ def test_a_changed_lock_makes_another_environment_with_the_same_extras(
         lock.write("more==1\n")
     second = install(checkout, home)
     assert second.python != first.python
-    assert provisioning.installed(os.path.dirname(os.path.dirname(second.python))) == {"hub"}
+    assert installed(os.path.dirname(os.path.dirname(second.python))) == {"hub"}
 
 
 def test_an_extra_is_added_to_the_environment_that_is_there(

@@ -12,7 +12,7 @@ from ultan.service import requirements
 from ultan.service.requirements import BASE, EXTRAS, package
 
 # What runs before anything is installed, with whatever Python the machine has.
-EARLY = """provisioning environment installing interpreters requirements copies commands progress launcher
+EARLY = """provisioning installed environment installing interpreters requirements copies commands progress launcher
 setup""".split()
 
 

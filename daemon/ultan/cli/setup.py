@@ -20,7 +20,8 @@ class NotInstalled(UltanError):
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def setup(arguments: tuple[str, ...]) -> int:
     """Install what Ultan runs on; the options are those of the launcher, which also gives the help."""
-    from ultan.service.provisioning import Busy, ProvisioningError
+    from ultan.service.installed import ProvisioningError
+    from ultan.service.provisioning import Busy
     from ultan.service.setup import run
 
     root = checkout()

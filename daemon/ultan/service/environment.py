@@ -12,8 +12,8 @@ import sys
 
 from ultan.service import installing, interpreters
 from ultan.service.commands import Runner, StepFailed
+from ultan.service.installed import STAMP, ProvisioningError, installed, is_whole
 from ultan.service.installing import Tools
-from ultan.service.provisioning import STAMP, ProvisioningError, installed, is_whole
 from ultan.service.requirements import BASE, read
 from ultan.wire.files import utc_now, write_atomic
 from ultan.wire.runtime import Runtime

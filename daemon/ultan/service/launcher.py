@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import sys
 
-from ultan.service.provisioning import Busy, ProvisioningError, ensure, warm
+from ultan.service.installed import ProvisioningError
+from ultan.service.provisioning import Busy, ensure, warm
 from ultan.wire.home import Home
 from ultan.wire.runtime import Runtime
 

@@ -152,17 +152,6 @@ def client_version(raw: bytes) -> str:
     return found if isinstance(found, str) else ""
 
 
-def is_newer(version: str, than: str = VERSION) -> bool:
-    """Whether a version is newer than this one; what is no version is not."""
-    return _parts(version) > _parts(than)
-
-
-def _parts(version: str) -> tuple[int, ...]:
-    parts = version.split("+")[0].split(".")
-    fit = all(part.isascii() and part.isdecimal() and len(part) < 10 for part in parts)
-    return tuple(int(part) for part in parts) if fit else ()
-
-
 def _first(error: ValidationError) -> str:
     """The first fault, in words that do not repeat what was sent."""
     found = error.errors(include_url=False, include_input=False, include_context=False)[0]

@@ -17,18 +17,13 @@ import sys
 import time
 
 from ultan.service import copies
-from ultan.wire.files import FileLock, LockTimeout, read_limited, write_atomic
+from ultan.service.installed import ProvisioningError, installed, read
+from ultan.wire.files import FileLock, LockTimeout, write_atomic
 from ultan.wire.home import Home
 from ultan.wire.runtime import Runtime, find, folder
-from ultan.wire.version import VERSION
+from ultan.wire.version import VERSION, newer
 
 WAIT_SECONDS = 3600.0
-_LIMIT = 4 * 1024 * 1024
-STAMP = "ultan.json"
-
-
-class ProvisioningError(Exception):
-    """Ultan could not be installed; the text says why and what to do. What was installed before still is."""
 
 
 class Busy(Exception):
@@ -45,35 +40,13 @@ def warm(root: str, home: Home, environ: dict[str, str], extras: list[str]) -> R
         return None
     if newer(current.version, VERSION):
         return current
-    seen = _read(os.path.join(folder(home, environ), "seen.json"))
+    seen = read(os.path.join(folder(home, environ), "seen.json"))
     same = seen.get("code") == current.code and seen.get("python") == current.python
     return current if same and seen.get("listing") == copies.listing(root) else None
 
 
-def newer(version: str, than: str) -> bool:
-    """Whether a version is newer than another; what is no version is not."""
-    return _parts(version) > _parts(than)
-
-
-def _parts(version: str) -> tuple[int, ...]:
-    parts = version.split("+")[0].split(".")
-    return tuple(int(part) for part in parts) if all(part.isdecimal() for part in parts) else ()
-
-
 def has_extras(current: Runtime, extras: list[str]) -> bool:
     return set(extras) <= installed(os.path.dirname(os.path.dirname(current.python)))
-
-
-def installed(venv: str) -> set[str]:
-    """The extras that are whole in an environment; empty also where none is whole: see `is_whole`."""
-    extras = _read(os.path.join(venv, STAMP)).get("extras")
-    return {str(extra) for extra in extras} if isinstance(extras, list) else set()
-
-
-def is_whole(venv: str) -> bool:
-    """Whether an environment was completed and its Python is still there."""
-    python = os.path.join(venv, "bin", "python")
-    return os.path.isfile(os.path.join(venv, STAMP)) and os.access(python, os.X_OK)
 
 
 def ensure(
@@ -166,14 +139,6 @@ def _publish(runtime: str, before: Runtime | None, found: Runtime, listing: str)
     _write(os.path.join(runtime, "current.json"), names)
     used = {os.path.basename(found.code), os.path.basename(os.path.dirname(os.path.dirname(found.python)))}
     copies.collect(runtime, used, now)
-
-
-def _read(path: str) -> dict[str, object]:
-    try:
-        values = json.loads(read_limited(path, _LIMIT))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return values if isinstance(values, dict) else {}
 
 
 def _write(path: str, values: dict[str, object]) -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import argparse
 import json
 
-from ultan.service.provisioning import Busy, ProvisioningError, ensure, installed
+from ultan.service.installed import ProvisioningError, installed
+from ultan.service.provisioning import Busy, ensure
 from ultan.service.requirements import EXTRAS
 from ultan.wire.home import Home
 from ultan.wire.runtime import Runtime

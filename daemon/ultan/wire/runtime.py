@@ -9,7 +9,7 @@ import signal
 from ultan.wire.environment import chosen
 from ultan.wire.files import read_limited
 from ultan.wire.home import Home, named_place
-from ultan.wire.version import VERSION
+from ultan.wire.version import VERSION, newer
 
 _LIMIT = 64 * 1024
 RETRY_SECONDS = 60.0
@@ -52,12 +52,7 @@ def find(home: Home, environ: os._Environ[str] | dict[str, str]) -> Runtime | No
 
 def is_older(version: str) -> bool:
     """Whether an installed version is older than this code; what is no version counts as older."""
-    return _parts(version) < _parts(VERSION)
-
-
-def _parts(version: str) -> tuple[int, ...]:
-    parts = version.split("+")[0].split(".")
-    return tuple(int(part) for part in parts) if all(part.isdecimal() for part in parts) else ()
+    return newer(VERSION, than=version)
 
 
 def daemon_holds_lock(home: Home) -> bool:
