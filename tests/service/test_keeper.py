@@ -11,7 +11,11 @@ import pytest
 from light_daemon import LightEngine
 from support import wait
 from ultan.library import config as configuration
+from ultan.library.journal import Journal
+from ultan.library.reconcile import Reconciled, reconcile
+from ultan.library.store import Store
 from ultan.service.keeper import Keeper
+from ultan.service.pages import Pages, same_but
 from ultan.service.schedule import Worker
 from ultan.service.watcher import Watcher
 from ultan.wire import remember
@@ -35,10 +39,13 @@ class House:
             self.troubles.append(f"{name}: {error}")
 
         config = configuration.load(home)
-        self.keeper = Keeper(home, self.engine, config, self.said.append, trouble, self.left.append)
+        said, left = self.said.append, self.left.append
+        self.pages = Pages(home, self.engine.store, said)
+        self.keeper = Keeper(home, self.engine, self.pages, config, said, trouble, left)
         self.keeper.watcher.check = lambda: "scan"  # type: ignore[method-assign]  # no threads here
-        self.worker = Worker("library", self.keeper.jobs(0.0), trouble, lambda: self.now)
-        self.keeper.worker = self.worker
+        jobs = [*self.keeper.jobs(), *self.pages.jobs(0.0)]
+        self.worker = Worker("library", jobs, trouble, lambda: self.now)
+        self.keeper.worker = self.pages.worker = self.worker
 
     def run(self, seconds: float) -> None:
         end = self.now + seconds
@@ -92,7 +99,7 @@ def test_our_own_pages_start_no_further_round(house: House, monkeypatch: pytest.
     house.write("global/a", "zanzibar")
     house.keeper.changed()
     house.run(5.0)
-    monkeypatch.setattr("ultan.service.keeper.reconcile", lambda *_: pytest.fail("pages were made again"))
+    monkeypatch.setattr("ultan.service.pages.reconcile", lambda *_: pytest.fail("pages were made again"))
     house.keeper.changed()
     house.run(10.0)
     assert house.troubles == []
@@ -101,7 +108,7 @@ def test_our_own_pages_start_no_further_round(house: House, monkeypatch: pytest.
 def test_while_the_library_is_locked_the_index_follows_and_the_pages_wait(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    house.keeper.journal.timeout = 0.01
+    house.pages.journal.timeout = 0.01
     with FileLock(house.home.library_lock):
         house.write("global/a", "zanzibar")
         house.keeper.changed()
@@ -120,7 +127,7 @@ def test_a_home_of_a_newer_version_is_read_and_never_written(home: Home) -> None
     house.write("global/a", "zanzibar")
     house.run(5.0)
     assert house.found("zanzibar") == ["global/a"]
-    assert not Path(home.catalog).exists() and "9.9.9" in house.keeper.read_only
+    assert not Path(home.catalog).exists() and "9.9.9" in house.pages.read_only
     assert len(house.said) == 1
 
 
@@ -184,13 +191,13 @@ def test_at_a_start_pages_are_made_again_only_where_the_library_is_not_as_it_was
     house.write("global/a", "zanzibar")
     house.run(5.0)
     made: list[int] = []
-    monkeypatch.setattr(Keeper, "settle", lambda keeper: made.append(1))
+    monkeypatch.setattr(Pages, "settle", lambda pages: made.append(1))
 
     def starts() -> int:
         made.clear()
-        keeper = House(house.home).keeper
-        keeper.engine.refresh()
-        keeper.settle_at_start()
+        again = House(house.home)
+        again.engine.refresh()
+        again.pages.settle_at_start()
         return len(made)
 
     assert starts() == 0
@@ -209,10 +216,10 @@ def test_what_looked_up_to_date_at_the_start_is_made_sure_of_later(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[int] = []
-    monkeypatch.setattr(Keeper, "settle", lambda keeper: made.append(1))
+    monkeypatch.setattr(Pages, "settle", lambda pages: made.append(1))
     again = House(house.home)
     again.engine.refresh()
-    again.keeper.settle_at_start()
+    again.pages.settle_at_start()
     again.run(50.0)
     assert made == []
     again.run(20.0)
@@ -229,6 +236,38 @@ def test_a_derived_file_that_is_removed_or_broken_is_made_again(house: House, na
     path.write_text("broken")
     house.run(5.0)
     assert path.read_bytes() == good
+
+
+def test_what_is_written_while_pages_are_made_is_not_taken_for_settled(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house.write("global/a", "zanzibar")
+
+    def slow(store: Store, journal: Journal) -> Reconciled:
+        done = reconcile(store, journal)
+        house.write("global/b", "quetzal")
+        return done
+
+    with monkeypatch.context() as patch:
+        patch.setattr("ultan.service.pages.reconcile", slow)
+        house.pages.settle()
+    assert "global/b" not in house.catalog()
+    house.run(5.0)
+    assert "global/b" in house.catalog()
+
+
+def test_snapshots_are_compared_but_for_our_own_pages(house: House) -> None:
+    store = house.engine.store
+    house.write("global/a", "zanzibar")
+    before = store.scan()
+    Path(house.home.knowledge, "global", "README.md").write_text("# Global\n")
+    after = store.scan()
+    assert same_but(before, before, ())
+    assert same_but(before, after, ["global/README.md"]) and not same_but(before, after, ["log.md"])
+    house.write("global/b", "quetzal")
+    assert not same_but(after, store.scan(), ["global/README.md"])
+    house.write("global/a", "another")
+    assert not same_but(after, store.scan(), ["global/README.md"])
 
 
 # Watching.

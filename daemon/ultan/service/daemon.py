@@ -24,7 +24,8 @@ from ultan.service.answers import Answers, Controls, Recaller
 from ultan.service.keeper import Keeper
 from ultan.service.log import Log, described
 from ultan.service.opening import open_for
-from ultan.service.protocol import Refusal, is_newer
+from ultan.service.pages import Pages
+from ultan.service.protocol import Refusal
 from ultan.service.schedule import Job, Worker
 from ultan.service.server import Limits, Server
 from ultan.service.start import CannotStart, listen, unlink_own
@@ -33,7 +34,7 @@ from ultan.service.tailer import Tailer
 from ultan.wire import runtime
 from ultan.wire.files import utc_now
 from ultan.wire.home import Home
-from ultan.wire.version import VERSION
+from ultan.wire.version import VERSION, newer
 
 OpenEngine = Callable[[Home, Config], Recaller]
 
@@ -71,6 +72,7 @@ class Daemon:
         self.engine: Recaller | None = None
         self.events = Worker("events", self._event_jobs(), log.trouble)
         self.library = Worker("library", [], log.trouble)
+        self.pages = Worker("pages", [], log.trouble)
         self.answers = Answers(
             home,
             Controls(
@@ -132,16 +134,20 @@ class Daemon:
         engine = self.open_engine(self.home, config)
         self.engine = engine
         engine.refresh(embed=False)
-        keeper = Keeper(self.home, engine, config, self.log.write, self.log.trouble, self.leave, self.clock)
-        keeper.read_only = read_only
+        pages = Pages(self.home, engine.store, self.log.write)
+        pages.read_only = read_only
+        keeper = Keeper(
+            self.home, engine, pages, config, self.log.write, self.log.trouble, self.leave, self.clock
+        )
         try:
-            keeper.settle_at_start()
+            pages.settle_at_start()
         except (UltanError, OSError) as error:
             self.log.trouble("pages", error)  # answers do not need them
         engine.prime(WARM_UP, now=self.clock(), remember=False)
         engine.search(WARM_UP, limit=1)
-        keeper.worker = self.library
-        self.library.jobs += keeper.jobs(self.library.clock())
+        keeper.worker, pages.worker = self.library, self.pages
+        self.library.jobs += keeper.jobs()
+        self.pages.jobs += pages.jobs(self.pages.clock())
         self.keeper = keeper
         self.answers.engine = engine
 
@@ -156,12 +162,13 @@ class Daemon:
         if self.answers.engine is not None and not self._reason:
             self.state.enter(READY, self.clock())
             self.log.write(f"ready in {self.clock() - self.state.started:.2f} s")
-            if self.keeper is not None and not self.keeper.read_only:
+            self.pages.start()
+            if self.keeper is not None and not self.keeper.pages.read_only:
                 self.events.start()  # a newer version's events wait for it
 
     def _end(self) -> None:
         """Bring everything to the disk."""
-        for worker in (self.events, self.library):
+        for worker in (self.events, self.pages, self.library):
             if not worker.end(JOIN_SECONDS):
                 self.log.write("a job did not end in time")
         if self.keeper is not None:
@@ -194,7 +201,7 @@ class Daemon:
     def _expire(self) -> None:
         now = self.clock()
         recall_log.expire(self.home, now)
-        if self.keeper is not None and not self.keeper.read_only:
+        if self.keeper is not None and not self.keeper.pages.read_only:
             Journal(self.home, GRACE_SECONDS, "daemon").prune(now)
 
     def _check_place(self) -> None:
@@ -237,7 +244,7 @@ class Daemon:
                 "last": self.tailer.last_event,
             },
             "watch": keeper.watcher.mode if keeper else "",
-            "read_only": keeper.read_only if keeper else "",
+            "read_only": keeper.pages.read_only if keeper else "",
             "config_error": keeper.config_error if keeper else "",
             "troubles": self.log.recent(),
             "asked": dict(self.answers.counts.asked),
@@ -251,8 +258,8 @@ class Daemon:
         keeper = self.keeper
         if keeper is None:
             raise Refusal("warming", "the daemon is still starting")
-        if keeper.read_only:
-            raise Refusal("unavailable", keeper.read_only)
+        if keeper.pages.read_only:
+            raise Refusal("unavailable", keeper.pages.read_only)
 
         def deliver() -> int:
             self.tailer.drain(self.clock())
@@ -261,7 +268,7 @@ class Daemon:
         async with asyncio.timeout(FLUSH_SECONDS):
             behind = await asyncio.wrap_future(self.events.submit(deliver))
             await asyncio.wrap_future(self.library.submit(keeper.follow))
-            await asyncio.wrap_future(self.library.submit(keeper.settle))
+            await asyncio.wrap_future(self.pages.submit(keeper.pages.settle))
         return {"delivered": self.tailer.counts.delivered, "behind_bytes": behind}
 
     def _asked_to_end(self) -> None:
@@ -270,9 +277,9 @@ class Daemon:
 
     def _heard_version(self, version: str) -> None:
         """Make room for a newer copy, once it is installed: retiring before that would only cost time."""
-        if is_newer(version) and not self._reason:
+        if newer(version) and not self._reason:
             installed = runtime.find(self.home, dict(self.environ))
-            if installed is not None and is_newer(installed.version) and self._loop is not None:
+            if installed is not None and newer(installed.version) and self._loop is not None:
                 self._loop.call_later(0.05, self.leave, f"version {installed.version} takes over")
 
     def _changed(self) -> None:

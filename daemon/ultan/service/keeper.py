@@ -1,4 +1,4 @@
-"""Keeps what is derived from the library up to date: the index at once, pages and catalog a moment later."""
+"""Follows the library: what changed can be found at once, the pages made from it follow later."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from collections.abc import Callable
 
 from ultan.library import config as configuration
 from ultan.library.config import Config
-from ultan.library.errors import ConfigError, ForeignHome, LibraryBusy
-from ultan.library.journal import Journal
-from ultan.library.reconcile import reconcile
-from ultan.library.store import Snapshot
-from ultan.service import stamp
+from ultan.library.errors import ConfigError
 from ultan.service.answers import Recaller
+from ultan.service.pages import Pages
 from ultan.service.schedule import Job, Worker
 from ultan.service.watcher import Watcher
 from ultan.wire import remember
@@ -22,16 +19,12 @@ from ultan.wire.home import Home
 # A change is taken over when nothing more changed for so long, or at the latest after the longer time.
 QUIET_SECONDS = 0.15
 MOST_SECONDS = 0.6
-PAGES_SECONDS = 1.5
-# What looked up to date at the start is made sure of when the first questions are answered.
-CHECK_SECONDS = 60.0
 SAVE_SECONDS = 5.0
 # Without help from the system, changes are looked for this often.
 SCAN_SECONDS = 2.0
 EMBED_SECONDS = 1.0
 # While a whole library is embedded, what is done so far is kept this often.
 KEEP_SECONDS = 15.0
-LOCK_SECONDS = 2.0
 
 
 class Keeper:
@@ -41,6 +34,7 @@ class Keeper:
         self,
         home: Home,
         engine: Recaller,
+        pages: Pages,
         config: Config,
         say: Callable[[str], object],
         trouble: Callable[[str, Exception], object],
@@ -51,23 +45,19 @@ class Keeper:
         self.engine = engine
         self.config = config
         self.config_error = ""
-        self.read_only = ""
+        self.pages = pages
         self.say = say
         self.leave = leave
         self.clock = clock
-        self.journal = Journal(home, LOCK_SECONDS, "daemon")
         self.watcher = Watcher(home.knowledge, self.changed, trouble)
-        self._settled: Snapshot | None = None
-        self._files: list[list[int] | None] | None = None
         self._first_change: float | None = None
         self._config_seen = _signature(home.config)
         self.worker: Worker | None = None
 
-    def jobs(self, now: float) -> list[Job]:
-        """What is to be done regularly, from `now` (of the worker's clock) on."""
+    def jobs(self) -> list[Job]:
+        """What is to be done regularly."""
         return [
             Job("library", SCAN_SECONDS, self.follow),
-            Job("pages", float("inf"), self.settle, due=now + CHECK_SECONDS),
             Job("embed", float("inf"), self.embed, due=0.0),
             Job("save", float("inf"), self.save, due=float("inf")),
             Job("config", 1.0, self.check_config),
@@ -89,42 +79,11 @@ class Keeper:
         self._first_change = None
         if self.watcher.check() == "events":
             self._later("library", float(self.config.service.scan_seconds))
-        if self._files is not None and stamp.files(self.home) != self._files:
-            self._later("pages", PAGES_SECONDS)  # somebody removed or changed what is derived
-        if not self.engine.refresh(embed=False):
-            return
-        self._later("embed", 0.0)
-        self._later("save", SAVE_SECONDS)
-        if self.engine.store.scan() is not self._settled:
-            self._later("pages", PAGES_SECONDS)
-
-    def settle(self) -> None:
-        """Bring pages, catalog and triggers up to date with the library."""
-        if self.read_only:
-            return
-        try:
-            done = reconcile(self.engine.store, self.journal)
-        except LibraryBusy:
-            self._later("pages", PAGES_SECONDS)
-            return
-        except ForeignHome as error:
-            self.read_only = str(error)
-            self.say(str(error))
-            return
-        for path, reason in done.skipped:
-            self.say(f"{path} was not brought up to date: {reason}")
-        self.engine.refresh(embed=False)  # our own pages
-        self._settled = self.engine.store.scan()
-        stamp.keep(self.home, self._settled)
-        self._files = stamp.files(self.home)
-
-    def settle_at_start(self) -> None:
-        """Like `settle`, but where everything looks as it was left, a while later."""
-        snapshot = self.engine.store.scan()
-        if stamp.is_fresh(self.home, snapshot):
-            self._settled, self._files = snapshot, stamp.files(self.home)
-        else:
-            self.settle()
+        changed = self.engine.refresh(embed=False)
+        if changed:
+            self._later("embed", 0.0)
+            self._later("save", SAVE_SECONDS)
+        self.pages.look(changed)
 
     def embed(self) -> bool:
         """Compute a few of the missing vectors; True while there are more."""
@@ -138,7 +97,7 @@ class Keeper:
 
     def save(self) -> None:
         """Keep the index for the next start."""
-        if not self.read_only:
+        if not self.pages.read_only:
             self.engine.save()
 
     def check_config(self) -> None:
@@ -154,7 +113,7 @@ class Keeper:
             self.say(str(error))
             return
         self.config_error = ""
-        if self.read_only:
+        if self.pages.read_only:
             return
         if config.text == self.config.text:
             configuration.derive_hook_config(self.home, config)
@@ -171,7 +130,7 @@ class Keeper:
 
     def save_waiting(self) -> None:
         """Save what the person said while the library could not be written."""
-        if self.read_only or not os.path.isdir(os.path.join(self.home.spool, "remember")):
+        if self.pages.read_only or not os.path.isdir(os.path.join(self.home.spool, "remember")):
             return
         if remember.save_waiting(self.home, self.clock()):
             self.changed()
