@@ -25,6 +25,13 @@ def test_a_line_has_utc_time_and_process_and_no_secret_and_is_one_line(home: Hom
     assert Path(home.daemon_log).stat().st_mode & 0o777 == 0o600
 
 
+def test_a_log_that_others_could_read_is_closed_to_them(home: Home) -> None:
+    Path(home.daemon_log).touch()
+    Path(home.daemon_log).chmod(0o644)
+    log(home).write("x")
+    assert Path(home.daemon_log).stat().st_mode & 0o777 == 0o600
+
+
 def test_past_its_limit_it_is_renamed_and_one_old_file_is_kept(home: Home) -> None:
     it = log(home, limit=200)
     for number in range(20):

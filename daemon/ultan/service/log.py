@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import threading
 import time
 import traceback
@@ -42,10 +43,12 @@ class Log:
                 )
                 try:
                     os.write(descriptor, line.encode("utf-8", "replace"))
-                    size = os.fstat(descriptor).st_size
+                    status = os.fstat(descriptor)
+                    if stat.S_IMODE(status.st_mode) & 0o077:  # a shell's redirection made it
+                        os.fchmod(descriptor, PRIVATE_FILE)
                 finally:
                     os.close(descriptor)
-                if size > self.limit_bytes:
+                if status.st_size > self.limit_bytes:
                     self._rotate()
             except OSError:
                 pass
