@@ -12,8 +12,8 @@ from ultan.service import requirements
 from ultan.service.requirements import BASE, EXTRAS, package
 
 # What runs before anything is installed, with whatever Python the machine has.
-EARLY = """provisioning installed environment installing interpreters requirements copies commands progress launcher
-setup""".split()
+EARLY = """provisioning installed environment installing interpreters requirements copies commands progress
+launcher setup""".split()
 
 
 def test_the_reader_of_lists_finds_what_a_toml_parser_finds(repository: Path) -> None:
