@@ -144,7 +144,10 @@ class Engine:
             moment,
         )
         if remember:
-            recall.append(self.home, record)
+            try:
+                recall.append(self.home, record)
+            except OSError as error:  # a full disk costs the record, not the answer
+                self.notes = [*self.notes, f"The recall log could not be written: {error}"][-NOTES:]
         return Primed(shown, block.render(shown, moment, max_chars=self.config.priming.max_chars), record)
 
     def search(self, text: str, project: str | None = None, limit: int = 10) -> list[dict[str, Any]]:

@@ -22,13 +22,13 @@ from ultan.recall import log as recall_log
 from ultan.service import rotation
 from ultan.service.answers import Answers, Controls, Recaller
 from ultan.service.keeper import Keeper
+from ultan.service.listening import CannotStart, listen, unlink_own
 from ultan.service.log import Log, described
 from ultan.service.opening import open_for
 from ultan.service.pages import Pages
 from ultan.service.protocol import Refusal
 from ultan.service.schedule import Job, Worker
 from ultan.service.server import Limits, Server
-from ultan.service.start import CannotStart, listen, unlink_own
 from ultan.service.state import FAILED, READY, STOPPED, State
 from ultan.service.tailer import Tailer
 from ultan.wire import runtime
