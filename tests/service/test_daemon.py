@@ -18,7 +18,7 @@ import pytest
 from light_daemon import LightEngine
 from support import CASES, ROOT, Ran, environment, event, run_hook, wait
 from ultan.curator.spool import Spool, user_turns
-from ultan.service import start
+from ultan.service import listening, start
 from ultan.service.daemon import Daemon
 from ultan.service.log import Log
 from ultan.service.state import State
@@ -305,7 +305,7 @@ def still(home: Home) -> Iterator[tuple[Daemon, Clock]]:
     clock = Clock()
     lock = start.claim(home)
     assert lock is not None
-    listener = start.listen(home)
+    listener = listening.listen(home)
     log = Log(home.daemon_log, clock)
     given = {"HOME": "/home/me", "ANTHROPIC_API_KEY": "sk-1", "HTTPS_PROXY": "http://proxy"}
     state = State(home, clock())

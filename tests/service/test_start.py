@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from support import lines
-from ultan.service import start
+from ultan.service import listening, start
 from ultan.wire import home as homes
 from ultan.wire import runtime
 from ultan.wire.files import FileLock
@@ -92,7 +92,7 @@ def test_a_socket_that_a_dead_daemon_left_is_replaced(home: Home) -> None:
     old = socket.socket(socket.AF_UNIX)
     old.bind(home.socket)
     old.close()
-    listener = start.listen(home)
+    listener = listening.listen(home)
     assert stat.S_IMODE(os.stat(home.socket).st_mode) == 0o600
     with socket.socket(socket.AF_UNIX) as peer:
         peer.connect(home.socket)
@@ -120,15 +120,15 @@ def test_a_socket_that_answers_is_never_removed(home: Home, stranger: socket.soc
 def test_a_stranger_that_is_too_busy_to_accept_is_not_removed_either(
     home: Home, stranger: socket.socket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(start, "PROBE_SECONDS", 0.05)
+    monkeypatch.setattr(listening, "PROBE_SECONDS", 0.05)
     waiting = []
     for _ in range(4):
         peer = socket.socket(socket.AF_UNIX)
         peer.setblocking(False)
         peer.connect_ex(home.socket)
         waiting.append(peer)
-    with pytest.raises(start.CannotStart, match="Another process answers"):
-        start.listen(home)
+    with pytest.raises(listening.CannotStart, match="Another process answers"):
+        listening.listen(home)
     assert Path(home.socket).exists()
     for peer in waiting:
         peer.close()
@@ -144,7 +144,7 @@ def test_what_is_no_socket_is_left_alone(home: Home) -> None:
 def test_a_home_whose_path_is_too_long_has_its_socket_in_a_short_private_place(
     long_home: Home, short: Path
 ) -> None:
-    listener = start.listen(long_home)
+    listener = listening.listen(long_home)
     assert Path(long_home.socket).parent == short
     assert stat.S_IMODE(short.stat().st_mode) == 0o700
     assert long_home.socket_folder_is_safe()
@@ -154,7 +154,7 @@ def test_a_home_whose_path_is_too_long_has_its_socket_in_a_short_private_place(
 def test_two_long_homes_with_the_same_beginning_have_two_sockets(long_home: Home, short: Path) -> None:
     other = Home(long_home.root + "-2")
     assert os.fsencode(other.root)[:100] == os.fsencode(long_home.root)[:100]
-    listeners = [start.listen(long_home), start.listen(other)]
+    listeners = [listening.listen(long_home), listening.listen(other)]
     assert long_home.socket != other.socket
     for listener in listeners:
         listener.close()
@@ -186,11 +186,11 @@ def test_a_home_that_cannot_be_made_is_said(tmp_path: Path) -> None:
 
 
 def test_only_our_own_socket_is_taken_away_at_the_end(home: Home) -> None:
-    listener = start.listen(home)
+    listener = listening.listen(home)
     inode = os.stat(home.socket).st_ino
-    start.unlink_own(home.socket, inode + 1)
+    listening.unlink_own(home.socket, inode + 1)
     assert Path(home.socket).exists()
-    start.unlink_own(home.socket, inode)
+    listening.unlink_own(home.socket, inode)
     assert not Path(home.socket).exists()
     listener.close()
     assert lines(home.events) == []
