@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from ultan.retrieval.models import Vector
+from ultan.retrieval.late import quantise
+from ultan.retrieval.models import Tokens, Vector
 from ultan.wire.tokens import tokenize
 
 Write = Callable[..., Path]
@@ -40,3 +41,22 @@ class Bag:
         with self._guard:
             self.documents.append(text)
         return self.embed_query(text)
+
+
+class Letters:
+    """A token encoder: a token is a word, its vector that of Bag."""
+
+    english_only = True
+
+    def __init__(self, id: str = "letters/1") -> None:
+        self.id = id
+        self.documents: list[str] = []
+        self._bag = Bag()
+        self.width = self._bag.dims
+
+    def query(self, text: str) -> Vector:
+        return np.stack([self._bag.embed_query(word) for word in tokenize(text) or [""]])
+
+    def document(self, text: str) -> Tokens:
+        self.documents.append(text)
+        return quantise(self.query(text))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,33 +42,12 @@ class EmbeddedEmbedder:
     def __init__(self, session: Any, tokenizer: Any, digest: str) -> None:
         self._session = session
         self._tokenizer = tokenizer
-        self._inputs = [item.name for item in session.get_inputs()]
         self.id = f"{MODEL}/{digest[:12]}"
 
     @classmethod
     def load(cls, folder: Path | None = None) -> EmbeddedEmbedder:
         """Check the files' hashes and load them (about 0.3 s). Raises ModelUnavailable."""
-        try:
-            onnxruntime = importlib.import_module("onnxruntime")
-            tokenizers = importlib.import_module("tokenizers")
-        except ImportError as error:
-            raise ModelUnavailable(MODEL, f"{error.name or 'a package'} is not installed") from error
-        place = folder or find_folder()
-        for name, wanted in SHA256.items():
-            check_file(place / name, wanted)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        try:
-            session = onnxruntime.InferenceSession(
-                str(place / "model.onnx"), options, providers=["CPUExecutionProvider"]
-            )
-            tokenizer = tokenizers.Tokenizer.from_file(str(place / "tokenizer.json"))
-        except Exception as error:  # the runtime raises types of its own
-            raise ModelUnavailable(MODEL, str(error)) from error
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
+        session, tokenizer = open_model(folder or find_folder(FOLDER, MODEL), SHA256, MODEL)
         return cls(session, tokenizer, SHA256["model.onnx"])
 
     def embed_query(self, text: str) -> Vector:
@@ -80,14 +60,47 @@ class EmbeddedEmbedder:
 
     def _embed(self, text: str, limit: int) -> Vector:
         ids = self._tokenizer.encode(shorten(text, limit * CHARACTERS_PER_TOKEN)).ids
-        if len(ids) > limit:
-            # [CLS] + start ... end + [SEP]
-            ids = ids[: limit // 2] + ids[-(limit - limit // 2) :]
-        row = np.array([ids], dtype=np.int64)
-        feed = {"input_ids": row, "attention_mask": np.ones_like(row), "token_type_ids": np.zeros_like(row)}
-        hidden = self._session.run(None, {name: feed[name] for name in self._inputs})[0]
+        hidden = run(self._session, ends(ids, limit))
         vector = np.asarray(hidden[0, 0], dtype=np.float32)  # CLS pooling
         return vector / max(float(np.linalg.norm(vector)), 1e-12)
+
+
+def open_model(folder: Path, files: Mapping[str, str], model: str) -> tuple[Any, Any]:
+    """(session with one thread, tokenizer) of a folder whose files are checked. Raises ModelUnavailable."""
+    try:
+        onnxruntime = importlib.import_module("onnxruntime")
+        tokenizers = importlib.import_module("tokenizers")
+    except ImportError as error:
+        raise ModelUnavailable(model, f"{error.name or 'a package'} is not installed") from error
+    for name, wanted in files.items():
+        check_file(folder / name, wanted, model)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    try:
+        session = onnxruntime.InferenceSession(
+            str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
+        )
+        tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    except Exception as error:  # the runtime raises types of its own
+        raise ModelUnavailable(model, str(error)) from error
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return session, tokenizer
+
+
+def run(session: Any, ids: Sequence[int], types: Sequence[int] | None = None) -> Any:
+    """The first output for one text of these tokens. types: 0 or 1 a token, the first or second of a pair."""
+    row = np.array([ids], dtype=np.int64)
+    second = np.zeros_like(row) if types is None else np.array([types], dtype=np.int64)
+    feed = {"input_ids": row, "attention_mask": np.ones_like(row), "token_type_ids": second}
+    return session.run(None, {item.name: feed[item.name] for item in session.get_inputs()})[0]
+
+
+def ends(ids: list[int], limit: int) -> list[int]:
+    """At most `limit` tokens: [CLS] and the start, the end and [SEP]."""
+    return ids if len(ids) <= limit else ids[: limit // 2] + ids[-(limit - limit // 2) :]
 
 
 def shorten(text: str, limit: int) -> str:
@@ -97,24 +110,24 @@ def shorten(text: str, limit: int) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-def find_folder() -> Path:
-    """Where the package lies, without importing it. Raises ModelUnavailable."""
+def find_folder(folder: str = FOLDER, model: str = MODEL) -> Path:
+    """Where a folder of the package lies, without importing it. Raises ModelUnavailable."""
     try:
         found = importlib.util.find_spec(PACKAGE)
     except (ImportError, ValueError):
         found = None
     places = list(found.submodule_search_locations or ()) if found is not None else []
     if not places:
-        raise ModelUnavailable(MODEL, f"the package {PACKAGE}, which holds its files, is not installed")
-    return Path(places[0], FOLDER)
+        raise ModelUnavailable(model, f"the package {PACKAGE}, which holds its files, is not installed")
+    return Path(places[0], folder)
 
 
-def check_file(path: Path, wanted: str) -> None:
+def check_file(path: Path, wanted: str, model: str = MODEL) -> None:
     """Raise ModelUnavailable unless the file has this SHA-256."""
     try:
         with path.open("rb") as handle:
             digest = hashlib.file_digest(handle, "sha256").hexdigest()
     except OSError as error:
-        raise ModelUnavailable(MODEL, f"{path.name} cannot be read ({error.strerror})") from error
+        raise ModelUnavailable(model, f"{path.name} cannot be read ({error.strerror})") from error
     if digest != wanted:
-        raise ModelUnavailable(MODEL, f"{path.name} is another file than expected (SHA-256 {digest[:12]}...)")
+        raise ModelUnavailable(model, f"{path.name} is another file than expected (SHA-256 {digest[:12]}...)")

@@ -1,8 +1,8 @@
 """The library's index: its words and vectors, kept up to date with as little work as the change needs.
 
-`.bm25.idx` and `.embeddings.idx` are derived: whatever is wrong with them, the index is rebuilt from the
-entries. Vectors are kept by the hash of the text they stand for, so a renamed entry keeps its vector and a
-vector never stands for another text or comes from another model.
+`.bm25.idx`, `.embeddings.idx` and `.tokens.idx` are derived: whatever is wrong with them, the index is
+rebuilt from the entries. Vectors are kept by the hash of the text they stand for, so a renamed entry keeps
+its vectors and a vector never stands for another text or comes from another model.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 
 from ultan.library.entry import Entry
 from ultan.retrieval import stored
-from ultan.retrieval.models import Embedder
+from ultan.retrieval.models import Embedder, TokenEncoder, Tokens, Vector
 from ultan.retrieval.persist import Unusable
 from ultan.retrieval.snapshot import Marks, Snapshot
 from ultan.retrieval.text import embedded_text, has_text, text_hash, word_counts
+from ultan.retrieval.tokenstore import TokenStore
 from ultan.wire.home import Home
 
 Progress = Callable[[int, int], None]
@@ -52,9 +53,11 @@ class Refreshed:
 class Index:
     """Safe between threads: `snapshot` is replaced whole; refresh and save wait for each other."""
 
-    def __init__(self, home: Home, embedder: Embedder | None) -> None:
+    def __init__(self, home: Home, embedder: Embedder | None, encoder: TokenEncoder | None = None) -> None:
+        """Without `embedder` there are no vectors, without `encoder` no token vectors."""
         self.home = home
         self.embedder = embedder
+        self.encoder = encoder
         self.snapshot = Snapshot()
         self._guard = threading.Lock()
         self._notes: list[str] = []
@@ -62,15 +65,29 @@ class Index:
         self._vectors: dict[str, NDArray[np.float32]] = {}
         self._unsaved_words = False
         self._unsaved_vectors = False
+        self._tokens: dict[str, Tokens] = {}
+        self._store = (
+            TokenStore(home.tokens_index, encoder.id, encoder.width) if encoder is not None else None
+        )
+        self._unsaved_tokens = False
         self._load()
 
     @property
     def pending(self) -> int:
-        """How many entries have no vector yet; 0 without a model."""
+        """How many entries have no vector yet, or no token vectors; 0 without a model."""
         snapshot = self.snapshot
-        if self.embedder is None or not len(snapshot):
+        if not self._models or not len(snapshot):
             return 0
-        return int(np.count_nonzero(~snapshot.embedded[list(snapshot.rows.values())]))
+        return sum(self._lacks(snapshot, row) for row in snapshot.rows.values())
+
+    @property
+    def _models(self) -> bool:
+        return self.embedder is not None or self.encoder is not None
+
+    def _lacks(self, snapshot: Snapshot, row: int) -> bool:
+        return (self.embedder is not None and not snapshot.embedded[row]) or (
+            self.encoder is not None and snapshot.tokens[row] is None
+        )
 
     def refresh(
         self, entries: Mapping[str, Entry], progress: Progress | None = None, embed: bool = True
@@ -85,7 +102,7 @@ class Index:
             begun = time.perf_counter()
             done = self._follow(entries)
             embedded = self._embed(progress) if embed else 0
-            self._words, self._vectors = None, {}
+            self._words, self._vectors, self._tokens = None, {}, {}
             notes, self._notes = tuple(self._notes), []
             seconds = time.perf_counter() - begun
             return replace(done, embedded=embedded, seconds=seconds, notes=notes)
@@ -100,7 +117,11 @@ class Index:
             if vectors and self.embedder is not None:
                 stored.write_vectors(self.home.embeddings_index, snapshot, self.embedder.id)
                 self._unsaved_vectors = False
-            return words or vectors
+            tokens = self._unsaved_tokens and self._store is not None
+            if tokens and self._store is not None:
+                self._store.write(_by_text(snapshot))
+                self._unsaved_tokens = False
+            return words or vectors or tokens
 
     def _load(self) -> None:
         try:
@@ -108,6 +129,11 @@ class Index:
         except Unusable as error:
             self._unsaved_words = True
             self._note("The word index", self.home.bm25_index, error)
+        if self._store is not None:
+            self._tokens, wrong = self._store.read()
+            for path, reason in wrong:
+                self._unsaved_tokens = True
+                self._note("The token index", path, reason)
         if self.embedder is None:
             return
         try:
@@ -152,13 +178,14 @@ class Index:
             bm25=old.bm25.changed(counts) if counts else old.bm25,
             vectors=vectors,
             embedded=embedded,
+            tokens=self._kept(old, marks, rows, len(ids)),
             primable=np.array([id is not None and entries[id].primable for id in ids], dtype=bool),
             scopes=np.array([entries[id].scope if id is not None else "" for id in ids], dtype=str),
         )
         if new or gone or moved:
             self._unsaved_words = True
         if gone:
-            self._unsaved_vectors = True
+            self._unsaved_vectors = self._unsaved_tokens = True
         return Refreshed(len(new), len(moved), len(gone))
 
     def _marks(self, entry: Entry, before: Marks | None) -> Marks:
@@ -184,41 +211,69 @@ class Index:
                 vectors[row], embedded[row] = vector, True
         return vectors, embedded
 
+    def _kept(
+        self, old: Snapshot, marks: Mapping[str, Marks], rows: Mapping[str, int], size: int
+    ) -> tuple[Tokens | None, ...]:
+        """The token vectors of every row whose text is still there."""
+        found: list[Tokens | None] = [None] * size
+        if self.encoder is not None:
+            known = {**self._tokens, **_by_text(old)}
+            for id, row in rows.items():
+                found[row] = known.get(marks[id].text)
+        return tuple(found)
+
     def _embed(self, progress: Progress | None) -> int:
-        """Make the missing vectors and publish them; how many were made."""
-        embedder, snapshot = self.embedder, self.snapshot
-        if embedder is None:
+        """Make the missing vectors and publish them; how many entries got theirs."""
+        snapshot = self.snapshot
+        if not self._models:
             return 0
-        waiting = _waiting(snapshot)
+        waiting = [
+            (id, row)
+            for id, row in snapshot.rows.items()
+            if self._lacks(snapshot, row) and has_text(snapshot.entries[id])
+        ]
         done = 0
-        vectors, embedded = snapshot.vectors.copy(), snapshot.embedded.copy()
+        vectors, embedded, tokens = snapshot.vectors.copy(), snapshot.embedded.copy(), list(snapshot.tokens)
         pool = ThreadPoolExecutor(WORKERS if len(waiting) > 1 else 1, "embed")
         try:
             # A few at a time, so that a caller who has enough need not wait for what nobody asked for yet.
             for start in range(0, len(waiting), AT_A_TIME):
                 part = waiting[start : start + AT_A_TIME]
-                texts = [embedded_text(snapshot.entries[id]) for id, _ in part]
-                for (_, row), vector in zip(part, pool.map(embedder.embed_document, texts), strict=True):
-                    vectors[row], embedded[row] = vector, True
+                made = pool.map(lambda place: self._make(snapshot, *place), part)
+                for (_, row), (vector, found) in zip(part, made, strict=True):
+                    if vector is not None:
+                        vectors[row], embedded[row] = vector, True
+                        self._unsaved_vectors = True
+                    if found is not None:
+                        tokens[row] = found
+                        self._unsaved_tokens = True
                     done += 1
                     if progress is not None:
                         progress(done, len(waiting))
                     if done % PUBLISH_EVERY == 0:
-                        self.snapshot = replace(snapshot, vectors=vectors.copy(), embedded=embedded.copy())
+                        self.snapshot = replace(
+                            snapshot, vectors=vectors.copy(), embedded=embedded.copy(), tokens=tuple(tokens)
+                        )
         except (RuntimeError, ValueError, OSError, MemoryError) as error:
             self._notes.append(f"Embedding stopped after {done} of {len(waiting)} entries: {error}")
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
             if done:
-                self.snapshot = replace(snapshot, vectors=vectors, embedded=embedded)
-                self._unsaved_vectors = True
+                self.snapshot = replace(snapshot, vectors=vectors, embedded=embedded, tokens=tuple(tokens))
         return done
 
+    def _make(self, snapshot: Snapshot, id: str, row: int) -> tuple[Vector | None, Tokens | None]:
+        """What an entry lacks: its vector, its token vectors."""
+        text = embedded_text(snapshot.entries[id])
+        vector = tokens = None
+        if self.embedder is not None and not snapshot.embedded[row]:
+            vector = self.embedder.embed_document(text)
+        if self.encoder is not None and snapshot.tokens[row] is None:
+            tokens = self.encoder.document(text)
+        return vector, tokens
 
-def _waiting(snapshot: Snapshot) -> list[tuple[str, int]]:
-    """(id, row) of the entries that have a text and no vector."""
-    return [
-        (id, row)
-        for id, row in snapshot.rows.items()
-        if not snapshot.embedded[row] and has_text(snapshot.entries[id])
-    ]
+
+def _by_text(snapshot: Snapshot) -> dict[str, Tokens]:
+    """hash of a text: its token vectors."""
+    held = zip(snapshot.ids, snapshot.tokens, strict=False)
+    return {snapshot.marks[id].text: tokens for id, tokens in held if id is not None and tokens is not None}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -36,14 +36,50 @@ class Embedder(Protocol):
         ...
 
 
-class Reranker(Protocol):
-    """Judges pairs of a query and a short text."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Tokens:
+    """A text's token vectors in 8 bits a dimension: values int8[n, width] times scales float16[n]; n > 0."""
+
+    values: NDArray[np.int8]
+    scales: NDArray[np.float16]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+class TokenEncoder(Protocol):
+    """Text to a unit vector for each token. Methods may be called from several threads at once.
+
+    id: names the model and all that decides its vectors. width: length of a vector. english_only: as above.
+    """
 
     @property
     def id(self) -> str: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def english_only(self) -> bool: ...
 
-    def score(self, query: str, texts: Sequence[str]) -> Vector:
-        """float32[len(texts)], higher is better; unbounded logits."""
+    def query(self, text: str) -> Vector:
+        """float32[n, width]."""
+        ...
+
+    def document(self, text: str) -> Tokens: ...
+
+
+class Reranker(Protocol):
+    """Judges pairs of a question and a short text. May be called from several threads at once.
+
+    id: names the model and its weights. english_only: as above.
+    """
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def english_only(self) -> bool: ...
+
+    def score(self, query: str, text: str) -> float:
+        """Higher is better; an unbounded logit."""
         ...
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ultan.library.entry import Entry
 from ultan.library.scopes import overridden
 from ultan.retrieval.bm25 import BM25
+from ultan.retrieval.models import Tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,8 @@ class Snapshot:
     """Rows are places in the arrays; an entry keeps its row while it lives.
 
     ids[row]: the id, or None for a free row. vectors: float32[rows, dims] of unit vectors, 0 where embedded
-    (bool[rows]) is false. primable: bool[rows]. scopes[row]: the entry's scope.
+    (bool[rows]) is false. tokens[row]: its token vectors, None where there are none (yet). primable:
+    bool[rows]. scopes[row]: the entry's scope.
     """
 
     entries: Mapping[str, Entry] = field(default_factory=dict)
@@ -36,6 +38,7 @@ class Snapshot:
     bm25: BM25 = field(default_factory=BM25.empty)
     vectors: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
     embedded: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    tokens: tuple[Tokens | None, ...] = ()
     primable: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
     scopes: NDArray[np.str_] = field(default_factory=lambda: np.zeros(0, dtype=str))
 

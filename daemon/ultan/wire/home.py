@@ -117,6 +117,10 @@ class Home:
         return self.path(".embeddings.idx")
 
     @property
+    def tokens_index(self) -> str:
+        return self.path(".tokens.idx")
+
+    @property
     def daemon_pid(self) -> str:
         return self.path("daemon.pid")
 
