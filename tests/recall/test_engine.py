@@ -82,6 +82,24 @@ def test_a_projects_note_is_shown_in_that_project_alone(engine: Engine) -> None:
     assert ("projects/shop/money", "scope") in [(c["id"], c["cut"]) for c in elsewhere.record["candidates"]]
 
 
+def test_another_repository_of_that_name_is_another_project(
+    home: Home, engine: Engine, tmp_path: Path
+) -> None:
+    repository = tmp_path / "shop"
+    (repository / ".git").mkdir(parents=True)
+    (repository / ".git" / "config").write_text(
+        '[remote "origin"]\n\turl = https://github.com/acme/shop.git\n'
+    )
+    assert engine.project(str(repository)) == "shop"  # a folder without identities goes by its name
+
+    page = Path(home.knowledge, "projects/shop/README.md")
+    page.write_text("---\ntitle: shop\nidentities: [remote:github.com/mara/shop]\n---\n")
+    engine.refresh()
+    assert engine.project(str(repository)) == "shop-2"
+    primed = engine.prime("store prices as floats or as integer cents?", cwd=str(repository), now=NOW)
+    assert primed.shown == []
+
+
 def test_a_deprecated_note_is_found_by_searching_and_never_shown(engine: Engine) -> None:
     assert engine.prime("upload the build by FTP", now=NOW).shown == []
     assert engine.search("upload the build by FTP")[0]["id"] == "global/old/ftp"

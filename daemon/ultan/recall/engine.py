@@ -23,7 +23,7 @@ from ultan.retrieval.models import Embedder, ModelUnavailable
 from ultan.retrieval.pipeline import Candidate, Pipeline, Query, Settings
 from ultan.wire import block, projects, recall
 from ultan.wire.home import Home
-from ultan.wire.project import default_name, identities
+from ultan.wire.project import identities
 
 NOTES = 10
 # So many candidates of a prompt are kept in the recall log, a few KB.
@@ -109,7 +109,7 @@ class Engine:
         if not mine:
             return None
         known = scopes.projects(self._snapshot)
-        return projects.slug_for(known, mine) or default_name(mine) or None
+        return projects.slug_for(known, mine) or projects.new_slug(known, mine)
 
     def prime(
         self,
