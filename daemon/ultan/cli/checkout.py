@@ -90,11 +90,11 @@ def spread(arguments: tuple[str, ...]) -> list[str]:
 
 
 def benchmarks(folder: Path) -> dict[str, str]:
-    """name -> first line of its docstring, of every script in a folder that can be run."""
+    """name -> first line of its docstring, of every script in a folder that can be run and prints figures."""
     found = {}
     for path in sorted(folder.glob("*.py")):
         text = path.read_text(encoding="utf-8")
-        if "__main__" in text:
+        if "__main__" in text and '"--json"' in text:
             words = ast.get_docstring(ast.parse(text)) or ""
             found[path.stem] = words.partition("\n")[0]
     return found

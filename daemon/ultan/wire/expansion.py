@@ -71,11 +71,11 @@ def turned(call: Call, state: str) -> str:
     changed = switch.turn(call.home, state)
     if state == "off":
         return (
-            "is now off: nothing is recorded or shown until /ultan-on. /ultan still saves."
+            "it is now off: nothing is recorded or shown until /ultan-on. /ultan still saves."
             if changed
-            else "was off already."
+            else "it was off already."
         )
-    return "is on: it listens and shows notes again." if changed else "was on already."
+    return "it is on: it listens and shows notes again." if changed else "it was on already."
 
 
 def explained(call: Call) -> str:
