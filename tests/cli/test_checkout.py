@@ -20,7 +20,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         'if __name__ == "__main__":\n    print("{}" if "--json" in sys.argv else "long")\n'
         "    sys.exit(len(sys.argv) - 1)\n",
         "tools/bench/helper.py": '"""No benchmark."""\n',
-        "tools/bench/stand_in.py": '"""A program that benchmarks start."""\nif __name__ == "__main__":\n    pass\n',
+        "tools/bench/stand_in.py": '"""No benchmark either."""\nif __name__ == "__main__":\n    pass\n',
     }
     for name, text in files.items():
         path = tmp_path / "checkout" / name
