@@ -92,7 +92,7 @@ def test_a_daemon_that_does_not_answer_is_replaced_by_the_catalog_in_time(
     assert RULE in ran.context
     assert ran.seconds < HANGS_SECONDS
     (complaint,) = lines(home.hook_errors)
-    assert complaint["kind"] == "daemon" and "did not answer" in complaint["message"]
+    assert complaint["kind"] == "daemon" and "no proper answer" in complaint["message"]
     assert Path(home.path("daemon.starting")).read_bytes() == b""  # somebody holds the lock: no second one
 
 

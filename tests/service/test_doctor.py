@@ -109,7 +109,9 @@ def test_a_held_lock_without_an_answer_is_told_by_the_last_words(
 def test_a_start_that_failed_says_why_and_since_when(home: Home) -> None:
     say(home, "failed", error="The socket cannot be made.")
     found = next(iter(daemon.check(home, NOW)))
-    assert found.level == "error" and "3 minutes" in found.message and "The socket cannot" in found.message
+    assert (
+        found.level == "error" and "3 minutes ago" in found.message and "The socket cannot" in found.message
+    )
     assert home.daemon_log in found.fix
 
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
-from ultan.cli.output import emit, example, json_option, say
+from ultan.cli.output import emit, example, in_terminal, json_option, say
 from ultan.cli.place import home
+from ultan.wire.block import neutralise
 from ultan.wire.home import Home
 
 ANSWER_SECONDS = 5.0
@@ -36,12 +37,18 @@ def search(text: tuple[str, ...], limit: int, project: str | None, as_json: bool
         return
     for entry in found:
         say(f"{entry.get('id')}  ({entry.get('type')}, {entry.get('scope')})")
-        say(f"    {entry.get('title')}")
-        excerpt = " ".join(str(entry.get("excerpt") or "").split())
+        say(f"    {one_line(entry.get('title'))}")
+        excerpt = one_line(entry.get("excerpt"))
         if excerpt:
             say(f"    {excerpt}")
     if not found:
         say("Nothing in the library is near that. `ultan list` shows all entries.")
+
+
+def one_line(text: object) -> str:
+    """A text of the library on one line; in a pipe, where an agent may read, as harmless as in a block."""
+    words = str(text or "")
+    return " ".join(words.split()) if in_terminal() else neutralise(words)
 
 
 def from_daemon(home: Home, text: str, limit: int, project: str | None) -> list[dict[str, Any]] | None:

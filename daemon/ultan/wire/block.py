@@ -83,8 +83,8 @@ def age(updated: str, now: float) -> str:
     if days < 60:
         return "%d day%s old" % (days, "" if int(days) == 1 else "s")
     if days < 730:
-        return "%d months old" % (days / 30.44)
-    return "%d years old" % (days / 365.25)
+        return "%d months old" % round(days / 30.44)
+    return "%d years old" % round(days / 365.25)
 
 
 def days_since(updated: str, now: float) -> float | None:

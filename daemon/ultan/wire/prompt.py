@@ -111,7 +111,7 @@ def recall(call: Call, question: str) -> list[dict[str, object]]:
     except client.Unreachable:
         call.start_daemon()
     except client.Unresponsive as error:
-        call.complain("daemon", "the daemon did not answer in %.2f s: %s" % (seconds, error))
+        call.complain("daemon", "the daemon gave no proper answer in %.2f s: %s" % (seconds, error))
         call.start_daemon()  # does nothing while somebody holds the daemon's lock
     return fall_back(call, question)
 

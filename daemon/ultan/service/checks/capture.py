@@ -60,9 +60,8 @@ def _complaints(home: Home, now: float) -> Iterator[Finding]:
     for kind, count in sorted(counts.items()):
         last = [line for line in recent if str(line.get("kind")) == kind][-1]
         times = "once" if count == 1 else f"{count} times"
-        message = (
-            f"hooks complained {times} in a day ({kind}); last at {last.get('ts')} in {last.get('hook')}: "
-        )
+        where = f"{last.get('ts')} in {last.get('hook')}"
+        message = f"hooks complained {times} in the last day ({kind}); last at {where}: "
         yield Finding("capture", "warning", message + str(last.get("message")), f"see {home.hook_errors}")
 
 

@@ -28,12 +28,13 @@ def check(home: Home, now: float) -> Iterator[Finding]:
 def judged(condition: Condition, home: Home, now: float) -> Finding:
     """What is to be said of a daemon in this state."""
     begun = timestamp(condition.since)
-    since = f" for {ago(now - begun)}" if begun is not None and now >= begun else ""
+    age = ago(now - begun) if begun is not None and now >= begun else ""
     pid = f" (process {condition.pid})" if condition.pid else ""
     if condition.state == "ready":
-        return Finding("daemon", "ok", f"ready{since}{pid}, on {condition.socket}")
+        return Finding("daemon", "ok", f"ready{age and ' for ' + age}{pid}, on {condition.socket}")
     if condition.state == "starting":
-        message = f"starting{since}{pid}; until it is ready, prompts are answered by their words alone"
+        begun_ago = age and f", begun {age} ago"
+        message = f"starting{begun_ago}{pid}; until it is ready, prompts are answered by their words alone"
         return Finding("daemon", "note", message, "wait a little")
     if condition.state == "unresponsive":
         why = condition.reason or "nobody listens"
@@ -41,7 +42,8 @@ def judged(condition: Condition, home: Home, now: float) -> Finding:
         return Finding("daemon", "error", message, _RESTART)
     if condition.state == "failed":
         why = condition.reason or " / ".join(log_tail(home)) or "the log is empty"
-        return Finding("daemon", "error", f"its start failed{since}: {why}", f"see {home.daemon_log}")
+        message = f"its start failed{age and f' {age} ago'}: {why}"
+        return Finding("daemon", "error", message, f"see {home.daemon_log}")
     if not settings.load(home).daemon:
         return Finding("daemon", "note", "not running: Ultan is off", "ultan on")
     if was_killed(condition, home):
