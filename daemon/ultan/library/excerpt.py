@@ -36,8 +36,14 @@ def excerpt(entry: Entry, limit: int = LIMIT) -> str:
     paragraphs = _paragraphs(body)
     if not paragraphs:
         return shorten(_only_code(body), limit)
-    first = next((n for n, text in enumerate(paragraphs) if _states_a_rule(text)), 0)
+    first = next((n for n, text in enumerate(paragraphs) if states_a_rule(text)), 0)
     return shorten(" ".join(paragraphs[first:]), limit)
+
+
+def prose(entry: Entry) -> list[str]:
+    """The body's paragraphs as plain words, without what an excerpt leaves out; code where that is all."""
+    body = _COMMENT.sub("", entry.body)
+    return _paragraphs(body) or [text for text in (_only_code(body),) if text]
 
 
 def shorten(text: str, limit: int) -> str:
@@ -66,7 +72,8 @@ def _joined(text: str, place: int) -> bool:
     )
 
 
-def _states_a_rule(text: str) -> bool:
+def states_a_rule(text: str) -> bool:
+    """Whether a text tells what to do, and not why; by English words."""
     return bool(_RULE.search(text)) and not _BACKGROUND.match(text)
 
 

@@ -21,6 +21,10 @@ class Evidence:
     coverage: the share of what the question says that the entry holds.
     named: 1 where the entry holds an identifier of the question.
     dense: the cosine; stands_out: how far it is above that of the neighbours.
+    late: the mean of the question's tokens' best cosines; late_stands_out: how far it is above that of the
+    neighbours among the candidates; late_margin: how far above the best of the others.
+    reranked: 1 where the cross-encoder had time for the candidate; rerank, rerank_margin: its logit and how
+    far that is above the best of the others; 0 where `reranked` is 0, which a gate must know of.
     project: 1 for an entry of the project. approval, chore, fact: the form of the prompt.
 
     background: the usual cosine of neighbours, which stands in where a library is too small to have any.
@@ -35,6 +39,8 @@ class Evidence:
         rows = scene.short_rows
         self._words(scene, rows)
         self._dense(scene)
+        self._late(scene)
+        self._rerank(scene)
         projects = np.char.startswith(scene.snapshot.scopes[rows], "project:") if len(rows) else np.zeros(0)
         scene.evidence["project"] = projects.astype(np.float64)
         for name in ("approval", "chore", "fact"):
@@ -66,3 +72,35 @@ class Evidence:
         usual = (float(near.sum()) + missing * self.background) / (len(near) + missing)
         scene.evidence["dense"] = cosines[scene.shortlist]
         scene.evidence["stands_out"] = cosines[scene.shortlist] - usual
+
+    def _late(self, scene: Scene) -> None:
+        """Who has no token vectors (yet) counts as the least of those who have."""
+        judged = scene.judged.get("late")
+        if judged is None:
+            return
+        scores = judged[scene.shortlist]
+        known = scores[~np.isnan(scores)]
+        scores = np.where(np.isnan(scores), known.min(), scores)
+        near = -np.sort(-known)[NEIGHBOURS]
+        usual = float(near.mean()) if len(near) else float(known.min())
+        scene.evidence["late"] = scores
+        scene.evidence["late_stands_out"] = scores - usual
+        scene.evidence["late_margin"] = margins(scores)
+
+    def _rerank(self, scene: Scene) -> None:
+        judged = scene.judged.get("rerank", np.full(len(scene.rows), np.nan))
+        scores = judged[scene.shortlist]
+        known = ~np.isnan(scores)
+        scene.evidence["reranked"] = known.astype(np.float64)
+        scene.evidence["rerank"] = np.where(known, scores, 0.0)
+        scene.evidence["rerank_margin"] = np.zeros(len(scores))
+        scene.evidence["rerank_margin"][known] = margins(scores[known])
+
+
+def margins(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """float64[k]: how far each is above the best of the others; 0 for a single one."""
+    if len(scores) < 2:
+        return np.zeros(len(scores))
+    second, first = np.partition(scores, -2)[-2:]
+    found: NDArray[np.float64] = scores - np.where(scores == first, second, first)
+    return found

@@ -12,9 +12,20 @@ from ultan.retrieval import gate as gates
 from ultan.retrieval.evidence import Evidence
 from ultan.retrieval.gate import Gate
 from ultan.retrieval.index import Index
+from ultan.retrieval.rerank import Judge
 from ultan.retrieval.scene import Query, Scene, Stage, distinct_tokens
 from ultan.retrieval.snapshot import Snapshot
-from ultan.retrieval.stages import Dense, Fuse, Shortlist, Words, best
+from ultan.retrieval.stages import (
+    RERANK_CANDIDATES,
+    SHORTLIST,
+    Dense,
+    Fuse,
+    Late,
+    Rerank,
+    Shortlist,
+    Words,
+    best,
+)
 from ultan.wire.form import form_of
 
 __all__ = ["Candidate", "Pipeline", "Query", "Ranking", "Settings"]
@@ -27,10 +38,15 @@ SHOWN, BELOW, OVER = "already shown", "below threshold", "over the limit"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """threshold None: the calibrated one."""
+    """threshold None: the calibrated one. shortlist: how many candidates are looked at more closely; late:
+    whether their token vectors are; rerank: how many the cross-encoder judges at most, 0 for none.
+    """
 
     max_entries: int = 3
     threshold: float | None = None
+    shortlist: int = SHORTLIST
+    late: bool = True
+    rerank: int = RERANK_CANDIDATES
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,20 +83,32 @@ class Pipeline:
         settings: Settings | None = None,
         gate: Gate | None = None,
         stages: Sequence[Stage] | None = None,
+        judge: Judge | None = None,
     ) -> None:
+        """judge: the cross-encoder; without one that stage is left out."""
         embedder = index.embedder
         self.index = index
         self.settings = settings or Settings()
+        self.judge = judge
         self.gate = gate or gates.load(
             embedder.id if embedder else None, embedder.english_only if embedder else True
         )
         self.stages = list(stages) if stages is not None else self.usual_stages()
 
     def usual_stages(self) -> list[Stage]:
-        """Words, vectors where there is a model, fusion, the short list, its evidence, the gate."""
-        embedder = self.index.embedder
-        legs: list[Stage] = [Words(), Dense(embedder)] if embedder is not None else [Words()]
-        return [*legs, Fuse(), Shortlist(), Evidence(self.gate.background), self.gate]
+        """Words, vectors, fusion, the short list, the closer looks at it, its evidence, the gate;
+        each model's stage where there is that model and the settings want it.
+        """
+        embedder, encoder, settings = self.index.embedder, self.index.encoder, self.settings
+        stages: list[Stage] = [Words()]
+        if embedder is not None:
+            stages.append(Dense(embedder))
+        stages += [Fuse(), Shortlist(settings.shortlist)]
+        if encoder is not None and settings.late:
+            stages.append(Late(encoder))
+        if self.judge is not None and settings.rerank:
+            stages.append(Rerank(self.judge, settings.rerank))
+        return [*stages, Evidence(self.gate.background), self.gate]
 
     def rank(self, query: Query) -> Ranking:
         """The candidates for a question; `chosen` are those to show: at most `max_entries`, maybe none."""
@@ -104,10 +132,9 @@ class Pipeline:
         return Ranking(candidates, threshold, timings)
 
     def _candidates(self, scene: Scene, threshold: float) -> list[Candidate]:
-        order = sorted(
-            range(len(scene.shortlist)),
-            key=lambda place: (-round(float(scene.probability[place]), 6), place),
-        )
+        # A search is sorted as the closest look has it; only priming asks how sure it is.
+        sure = np.zeros(len(scene.shortlist)) if scene.query.everything else scene.probability
+        order = sorted(range(len(scene.shortlist)), key=lambda place: (-round(float(sure[place]), 6), place))
         found: list[Candidate] = []
         room = self.settings.max_entries
         for place in order:

@@ -22,6 +22,8 @@ class Query:
     """A question. project: slug or None. exclude: ids not to show. now: seconds since the epoch.
 
     everything: ask all entries, of any scope and status, as a search does; priming asks what may be primed.
+    deadline: the moment (time.monotonic) until which the cross-encoder may judge; None: it takes its time.
+    rerank: how many candidates it judges, where not the settings' number.
     """
 
     text: str
@@ -29,6 +31,8 @@ class Query:
     exclude: Set[str] = frozenset()
     now: float = 0.0
     everything: bool = False
+    deadline: float | None = None
+    rerank: int | None = None
 
 
 @dataclass(slots=True)
@@ -36,8 +40,9 @@ class Scene:
     """Filled in by the stages one after the other.
 
     rows: int[n], the rows that may answer. legs: name -> float64[n], a score each, higher is better. fused:
-    float64[n]. shortlist: int[k], positions in `rows`, best first. evidence: name -> float64[k].
-    probability: float64[k].
+    float64[n]. shortlist: int[k], positions in `rows`, best first. judged: name -> float64[n], the scores of
+    those that were looked at more closely, NaN elsewhere. evidence: name -> float64[k]. probability:
+    float64[k].
     """
 
     query: Query
@@ -48,12 +53,19 @@ class Scene:
     legs: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     fused: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     shortlist: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    judged: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     evidence: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     probability: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
     @property
     def short_rows(self) -> NDArray[np.intp]:
         return self.rows[self.shortlist]
+
+    def reorder(self, scores: NDArray[np.float64], count: int) -> None:
+        """Sort the first `count` of the short list by float64[n]; who has NaN comes after, as it was."""
+        head = self.shortlist[:count]
+        scores = np.nan_to_num(scores[head], nan=-np.inf)
+        self.shortlist = np.concatenate([head[np.argsort(-scores, kind="stable")], self.shortlist[count:]])
 
 
 class Stage(Protocol):
