@@ -81,6 +81,14 @@ def test_a_daemon_that_warms_up_is_starting(home: Home, answering: dict[str, Any
     assert look(home, NOW).state == "starting"
 
 
+def test_a_daemon_whose_start_failed_is_not_ready_while_it_ends(
+    home: Home, answering: dict[str, Any]
+) -> None:
+    answering.update(state="failed", error="config.toml is not valid")
+    found = look(home, NOW)
+    assert (found.state, found.reason) == ("failed", "config.toml is not valid")
+
+
 def test_a_socket_that_answers_nonsense_is_unresponsive(home: Home, answering: dict[str, Any]) -> None:
     answering.clear()
     assert look(home, NOW, seconds=0.3).state == "unresponsive"

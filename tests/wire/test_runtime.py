@@ -134,6 +134,16 @@ def test_a_start_that_failed_within_the_minute_is_not_repeated(
     assert runtime.start_daemon(home, {}, NOW + 70)
 
 
+def test_after_settings_were_changed_a_failed_start_is_tried_again_at_once(home: Home) -> None:
+    Path(home.config).write_text("[[[")
+    Path(home.daemon_pid).write_text(json.dumps({"state": "failed"}))
+    failed = os.stat(home.daemon_pid).st_mtime
+    os.utime(home.config, (failed - 5, failed - 5))
+    assert runtime.failed_lately(home, failed + 1)
+    os.utime(home.config, (failed + 1, failed + 1))
+    assert not runtime.failed_lately(home, failed + 2)
+
+
 def test_without_a_copy_nothing_is_started_or_made(home: Home, detached: list[list[str]]) -> None:
     assert not runtime.start_daemon(home, {}, NOW)
     assert os.listdir(home.root) == [] and detached == []

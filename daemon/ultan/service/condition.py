@@ -60,8 +60,12 @@ def look(home: Home, now: float, seconds: float = ASK_SECONDS) -> Condition:
         if isinstance(refusal, dict) and refusal.get("type") == "warming":
             return replace(known, state="starting")
         return replace(known, state="unresponsive", reason=f"it refuses to answer: {refusal}", answer=answer)
-    state = "starting" if answer.get("state") in ("starting", "warming") else "ready"
-    return replace(known, state=state, version=str(answer.get("version") or known.version), answer=answer)
+    state = {"starting": "starting", "warming": "starting", "failed": "failed"}.get(
+        str(answer.get("state")), "ready"
+    )
+    reason = str(answer.get("error") or known.reason)  # one whose start failed answers until it has ended
+    version = str(answer.get("version") or known.version)
+    return replace(known, state=state, version=version, reason=reason, answer=answer)
 
 
 def last_words(home: Home) -> dict[str, Any]:

@@ -73,12 +73,21 @@ def daemon_holds_lock(home: Home) -> bool:
 
 
 def failed_lately(home: Home, now: float) -> bool:
-    """Whether the last start failed in this minute: a broken install is not tried at each prompt."""
+    """Whether the last start failed in this minute: a broken install is not tried at each prompt.
+
+    Settings that were changed since may be what was wrong, and are tried at once.
+    """
     try:
         values = json.loads(read_limited(home.daemon_pid, _LIMIT))
-        return values.get("state") == "failed" and now - os.stat(home.daemon_pid).st_mtime < RETRY_SECONDS
+        when = os.stat(home.daemon_pid).st_mtime
+        if values.get("state") != "failed" or now - when >= RETRY_SECONDS:
+            return False
     except (OSError, ValueError, AttributeError):
         return False
+    try:
+        return os.stat(home.config).st_mtime <= when
+    except OSError:
+        return True
 
 
 def start_daemon(
