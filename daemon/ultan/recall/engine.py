@@ -8,26 +8,33 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from ultan.library import config as configuration
 from ultan.library import scopes
-from ultan.library.config import Config
+from ultan.library.config import Config, Models
 from ultan.library.entry import Entry
 from ultan.library.excerpt import excerpt
 from ultan.library.store import Snapshot, Store
-from ultan.retrieval.backends import load_embedder
+from ultan.retrieval.backends import load_embedder, load_encoder, load_reranker
 from ultan.retrieval.index import Index, Progress, Refreshed
-from ultan.retrieval.models import Embedder, ModelUnavailable
+from ultan.retrieval.models import Embedder, ModelUnavailable, Reranker, TokenEncoder
 from ultan.retrieval.pipeline import Candidate, Pipeline, Query, Settings
+from ultan.retrieval.rerank import Judge
 from ultan.wire import block, projects, recall
 from ultan.wire.home import Home
 from ultan.wire.project import identities
 
+M = TypeVar("M")
+
 NOTES = 10
 # So many candidates of a prompt are kept in the recall log, a few KB.
 RECORDED = 20
+# How long a ranking may take; the cross-encoder judges as many as fit.
+PRIMING_SECONDS = 0.07
+SEARCH_SECONDS = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +49,25 @@ class Primed:
 
 
 class Engine:
-    """Ranks one library. `note` says why it ranks by words alone, "" where the vectors are there."""
+    """Ranks one library. `note` says which models are missing and why, "" where all are there."""
 
-    def __init__(self, home: Home, config: Config, embedder: Embedder | None, note: str = "") -> None:
+    def __init__(
+        self,
+        home: Home,
+        config: Config,
+        embedder: Embedder | None,
+        note: str = "",
+        encoder: TokenEncoder | None = None,
+        reranker: Reranker | None = None,
+    ) -> None:
         self.home = home
         self.config = config
         self.note = note
         self.notes: list[str] = []
         self.store = Store(home)
-        self.index = Index(home, embedder)
-        self.pipeline = Pipeline(self.index, settings(config))
+        self.index = Index(home, embedder, encoder)
+        self.judge = Judge(reranker) if reranker is not None else None
+        self.pipeline = Pipeline(self.index, settings(config), judge=self.judge)
         self._snapshot = Snapshot()
         self._refreshing = threading.Lock()
 
@@ -60,9 +76,13 @@ class Engine:
         """An engine with the models that the settings name; without them it ranks by words."""
         known = configuration.load(home) if config is None else config
         try:
-            return cls(home, known, load_embedder(known.models))
+            embedder = load_embedder(known.models)
         except ModelUnavailable as error:
             return cls(home, known, None, str(error))
+        notes: list[str] = []
+        encoder = _or_note(load_encoder, known.models, notes)
+        reranker = _or_note(load_reranker, known.models, notes)
+        return cls(home, known, embedder, " ".join(notes), encoder, reranker)
 
     def refresh(self, progress: Progress | None = None, embed: bool = True) -> bool:
         """Take over what changed in the library; whether anything did.
@@ -101,7 +121,7 @@ class Engine:
     def configure(self, config: Config) -> None:
         """Take over changed settings (not other models: those need a new engine)."""
         self.config = config
-        self.pipeline = Pipeline(self.index, settings(config))
+        self.pipeline = Pipeline(self.index, settings(config), judge=self.judge)
 
     def project(self, cwd: str) -> str | None:
         """The library's name of the project at a folder, else the name it would get; None for no folder."""
@@ -129,7 +149,10 @@ class Engine:
         started = time.perf_counter()
         entries = self._snapshot.entries
         slug = project if project is not None else self.project(cwd)
-        ranking = self.pipeline.rank(Query(prompt, slug, exclude, moment))
+        # Judging what the gate then does not weigh would only take time.
+        rerank = None if self.pipeline.gate.weighs("rerank") else 0
+        deadline = time.monotonic() + PRIMING_SECONDS
+        ranking = self.pipeline.rank(Query(prompt, slug, exclude, moment, deadline=deadline, rerank=rerank))
         shown = [row(entries[c.id], c.probability) for c in ranking.chosen if c.id in entries]
         timings = dict(ranking.timings_ms)
         timings["total"] = (time.perf_counter() - started) * 1000
@@ -153,7 +176,8 @@ class Engine:
     def search(self, text: str, project: str | None = None, limit: int = 10) -> list[dict[str, Any]]:
         """Entries about a text, best first, without the threshold; every project where none is named."""
         entries = self._snapshot.entries
-        ranking = self.pipeline.rank(Query(text, project, everything=True))
+        deadline = time.monotonic() + SEARCH_SECONDS
+        ranking = self.pipeline.rank(Query(text, project, everything=True, deadline=deadline))
         found = [
             entries[c.id]
             for c in ranking.candidates
@@ -190,6 +214,15 @@ class Engine:
     def _tell(self, done: Refreshed) -> None:
         """Keep what the index had to say (rebuilt, embedding stopped) for whoever asks how it is."""
         self.notes = [*self.notes, *done.notes][-NOTES:]
+
+
+def _or_note(load: Callable[[Models], M], models: Models, notes: list[str]) -> M | None:
+    """A model, or None and the reason among the notes."""
+    try:
+        return load(models)
+    except ModelUnavailable as error:
+        notes.append(str(error))
+        return None
 
 
 class Enough(Exception):

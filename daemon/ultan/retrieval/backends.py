@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from ultan.library.config import Models
 from ultan.retrieval.embedded import EmbeddedEmbedder
-from ultan.retrieval.models import Embedder
+from ultan.retrieval.late import EmbeddedTokens
+from ultan.retrieval.models import Embedder, Reranker, TokenEncoder
+from ultan.retrieval.rerank import EmbeddedReranker
 
 
 def load_embedder(models: Models) -> Embedder:
@@ -14,3 +16,13 @@ def load_embedder(models: Models) -> Embedder:
     from ultan.retrieval.hub import HubEmbedder
 
     return HubEmbedder.load(models.embedder)
+
+
+def load_encoder(models: Models) -> TokenEncoder:
+    """The model of token vectors: the packaged one with either backend. Raises ModelUnavailable."""
+    return EmbeddedTokens.load()
+
+
+def load_reranker(models: Models) -> Reranker:
+    """The cross-encoder that the settings name. Raises ModelUnavailable."""
+    return EmbeddedReranker.load()

@@ -17,8 +17,9 @@ from ultan.library.errors import UltanError
 from ultan.library.store import Store
 from ultan.retrieval.index import Index
 from ultan.retrieval.metrics import LIMIT, Outcome, figures
-from ultan.retrieval.models import Embedder
-from ultan.retrieval.pipeline import Pipeline, Ranking
+from ultan.retrieval.models import Embedder, TokenEncoder
+from ultan.retrieval.pipeline import Pipeline, Ranking, Settings
+from ultan.retrieval.rerank import Judge
 from ultan.retrieval.scene import Query
 from ultan.wire import render
 from ultan.wire.home import Home
@@ -82,15 +83,22 @@ def build(
     entries: Iterable[Mapping[str, Any]],
     embedder: Embedder | None,
     progress: Progress | None = None,
+    encoder: TokenEncoder | None = None,
+    judge: Judge | None = None,
+    settings: Settings | None = None,
 ) -> Pipeline:
-    """A pipeline over these entries, written to the home as markdown and read as the daemon reads them."""
+    """A pipeline over these entries, written to the home as markdown and read as the daemon reads them.
+
+    Without encoder or judge, it lacks their stages. It takes its time: how many pairs the judge sees depends
+    on the settings alone.
+    """
     home.ensure()
     for entry in entries:
         write_entry(home, entry)
-    index = Index(home, embedder)
+    index = Index(home, embedder, encoder)
     tell = (lambda done, total: progress("entries", done, total)) if progress is not None else None
     index.refresh(Store(home).scan().entries, tell)
-    return Pipeline(index)
+    return Pipeline(index, settings, judge=judge)
 
 
 def rank_all(pipeline: Pipeline, prompts: list[Prompt], progress: Progress | None = None) -> list[Ranking]:

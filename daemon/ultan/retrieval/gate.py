@@ -63,6 +63,10 @@ class Gate:
     def background(self) -> float:
         return self.full.background if self.full is not None else 0.0
 
+    def weighs(self, name: str) -> bool:
+        """Whether a kind of evidence makes a difference."""
+        return self.full is not None and any(feature.startswith(name) for feature in self.full.weights)
+
     def run(self, scene: Scene) -> None:
         evidence = scene.evidence
         if not len(scene.shortlist):
@@ -72,7 +76,7 @@ class Gate:
         sure = few * (evidence["named"] > 0) * (evidence["coverage"] >= 0.5)
         by_words = np.maximum(by_words, np.where(sure, NAMED, 0.0))
         scene.probability = by_words
-        if self.full is None or "dense" not in evidence:
+        if self.full is None or not self.full.weights.keys() <= evidence.keys():
             return
         found = np.maximum(self.full.probability(evidence), np.where(sure, NAMED, 0.0))
         if self.english_only and foreign_share(scene.query.text) > DOUBTFUL_SHARE:

@@ -15,7 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ultan.retrieval.embedded import CHARACTERS_PER_TOKEN, ends, find_folder, open_model, run, shorten
+from ultan.retrieval.embedded import (
+    CHARACTERS_PER_TOKEN,
+    SLOW_FUSIONS,
+    ends,
+    find_folder,
+    open_model,
+    run,
+    shorten,
+)
 from ultan.retrieval.models import Tokens
 
 FOLDER = "models/data/colbert"
@@ -46,7 +54,7 @@ class EmbeddedTokens:
     @classmethod
     def load(cls, folder: Path | None = None) -> EmbeddedTokens:
         """Check the files' hashes and load them (about 0.3 s). Raises ModelUnavailable."""
-        session, tokenizer = open_model(folder or find_folder(FOLDER, MODEL), SHA256, MODEL)
+        session, tokenizer = open_model(folder or find_folder(FOLDER, MODEL), SHA256, MODEL, SLOW_FUSIONS)
         return cls(session, tokenizer, SHA256["model.onnx"])
 
     def query(self, text: str) -> NDArray[np.float32]:

@@ -15,7 +15,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from ultan.retrieval.embedded import CHARACTERS_PER_TOKEN, ends, find_folder, open_model, run, shorten
+from ultan.retrieval.embedded import (
+    CHARACTERS_PER_TOKEN,
+    SLOW_FUSIONS,
+    ends,
+    find_folder,
+    open_model,
+    run,
+    shorten,
+)
 from ultan.retrieval.models import Reranker
 
 FOLDER = "models/data/reranker_en"
@@ -48,7 +56,7 @@ class EmbeddedReranker:
     @classmethod
     def load(cls, folder: Path | None = None) -> EmbeddedReranker:
         """Check the files' hashes and load them (about 0.3 s). Raises ModelUnavailable."""
-        session, tokenizer = open_model(folder or find_folder(FOLDER, MODEL), SHA256, MODEL)
+        session, tokenizer = open_model(folder or find_folder(FOLDER, MODEL), SHA256, MODEL, SLOW_FUSIONS)
         return cls(session, tokenizer, SHA256["model.onnx"])
 
     def score(self, query: str, text: str) -> float:
