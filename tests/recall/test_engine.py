@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ultan.library.config import Config, Priming
+from ultan.recall import engine as engines
 from ultan.recall.engine import Engine
-from ultan.retrieval.models import Vector
+from ultan.retrieval.models import ModelUnavailable, Vector
 from ultan.wire.home import Home
 
 NOW = 1_796_000_000.0
@@ -152,6 +153,41 @@ def test_without_a_model_it_ranks_by_words_and_says_why(home: Home) -> None:
     status = engine.status()
     assert status["embedder"] is None
     assert "the model's file is gone" in status["notes"]
+
+
+def test_a_model_that_is_missing_is_told_and_the_others_rank(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(_models: object) -> None:
+        raise ModelUnavailable("the-judge", "its file is gone")
+
+    monkeypatch.setattr(engines, "load_embedder", lambda _models: Letters())
+    monkeypatch.setattr(engines, "load_encoder", missing)
+    monkeypatch.setattr(engines, "load_reranker", missing)
+    write(home, "global/deploy/friday", "No deploys on Fridays", "Never deploy to production on a Friday.")
+    engine = Engine.open(home, Config())
+    engine.refresh()
+    assert engine.note.count("the-judge") == 1
+    assert engine.search("deploy to production on a Friday?")[0]["id"] == "global/deploy/friday"
+    assert [stage.name for stage in engine.pipeline.stages][:2] == ["bm25", "dense"]
+
+
+def test_priming_asks_for_no_opinion_that_its_gate_does_not_weigh(home: Home) -> None:
+    class Judging:
+        id, english_only, pairs = "judging/1", False, 0
+
+        def score(self, query: str, text: str) -> float:
+            self.pairs += 1
+            return 0.0
+
+    judging = Judging()
+    write(home, "global/deploy/friday", "No deploys on Fridays", "Never deploy to production on a Friday.")
+    engine = Engine(home, Config(), Letters(), reranker=judging)
+    engine.refresh()
+    assert engine.prime("shall we deploy to production on Friday?", now=NOW).shown != []
+    assert judging.pairs == 0
+    engine.search("deploy to production on a Friday?")
+    assert judging.pairs == 1
 
 
 def test_an_empty_library_is_silent_until_its_first_entry(home: Home) -> None:

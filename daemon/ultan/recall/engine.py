@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -73,16 +74,16 @@ class Engine:
 
     @classmethod
     def open(cls, home: Home, config: Config | None = None) -> Engine:
-        """An engine with the models that the settings name; without them it ranks by words."""
+        """An engine with the models that the settings name; without any of them it ranks by words."""
         known = configuration.load(home) if config is None else config
-        try:
-            embedder = load_embedder(known.models)
-        except ModelUnavailable as error:
-            return cls(home, known, None, str(error))
         notes: list[str] = []
-        encoder = _or_note(load_encoder, known.models, notes)
-        reranker = _or_note(load_reranker, known.models, notes)
-        return cls(home, known, embedder, " ".join(notes), encoder, reranker)
+        # Reading and checking the files is most of it, which threads do side by side.
+        with ThreadPoolExecutor(3, "load") as pool:
+            embedder = pool.submit(_or_note, load_embedder, known.models, notes)
+            encoder = pool.submit(_or_note, load_encoder, known.models, notes)
+            reranker = pool.submit(_or_note, load_reranker, known.models, notes)
+        note = " ".join(dict.fromkeys(notes))
+        return cls(home, known, embedder.result(), note, encoder.result(), reranker.result())
 
     def refresh(self, progress: Progress | None = None, embed: bool = True) -> bool:
         """Take over what changed in the library; whether anything did.
