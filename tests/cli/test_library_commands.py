@@ -83,9 +83,16 @@ def test_add_saves_word_for_word_and_undo_takes_it_back(ultan: Any, home: Home, 
 
     would = ultan("undo", "--dry-run", "--json").value["would_undo"]
     assert would["id"] == added["batch"] and path.exists()
+    assert ultan("undo", "").code == ultan("undo", "", "--dry-run").code == 1  # not the last one
     assert ultan("undo", added["batch"][:4]).code == 0
     assert not path.exists()
     assert ultan("undo").code == 1
+
+
+def test_add_refuses_a_folder_that_can_be_none(ultan: Any, home: Home) -> None:
+    ran = ultan("add", "use uv", "--folder", "../..")
+    assert ran.code == 1 and "cannot be a path" in ran.err
+    assert not Path(home.spool).exists()
 
 
 def test_add_reads_standard_input(ultan: Any, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:

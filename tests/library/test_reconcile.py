@@ -250,6 +250,14 @@ def test_a_hostile_title_stays_one_harmless_line(case: Callable[[str], Home]) ->
     assert "\x1b" not in text and run(home) == Reconciled()
 
 
+def test_a_title_that_looks_like_a_marker_breaks_no_page(home: Home, write: Write) -> None:
+    write("global/notes/a.md", own("global/notes/a", title='"<!-- ultan:children -->"'))
+    Journal(home).apply(Batch([Action("global/b.md", None, b"x")], "user", "<!-- /ultan:log -->"), NOW)
+    run(home)
+    assert run(home) == Reconciled()
+    assert [f.code for f in lint(Store(home).scan(), NOW) if f.code == "broken-markers"] == []
+
+
 def test_a_newer_home_is_not_reconciled(home: Home, write: Write, tree: Tree) -> None:
     write("global/a.md", own("global/a"))
     Path(home.home_json).write_text('{"format": 9, "written_by": "9.0"}')

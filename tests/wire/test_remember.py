@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ultan.library.entry import parse
 from ultan.wire import journal, remember
+from ultan.wire.failures import BadPath
 from ultan.wire.files import FileLock
 from ultan.wire.home import Home
 
@@ -67,12 +68,15 @@ def test_any_text_becomes_an_entry_that_the_library_reads(
     if saved.kind == "empty":
         assert not text.strip()
         return
+    if saved.kind == "not text":
+        assert "\0" in text
+        return
     raw = stored(home, saved)
     if not saved.redacted:
         assert text.encode() in raw
     entry = parse(saved.id + ".md", raw)
     assert entry.title
-    assert [problem for problem in entry.problems if problem.code != "not-text"] == []
+    assert entry.problems == ()
 
 
 def test_nothing_to_save_saves_nothing(home: Home) -> None:
@@ -158,10 +162,57 @@ def test_a_broken_waiting_file_is_set_aside_and_does_not_block_the_others(home: 
     folder.mkdir(parents=True)
     (folder / "1.json").write_text("{")
     with FileLock(home.library_lock, 1.0):
-        kept = remember._spool(home, "use uv", "/nowhere", "s", NOW, "user")
+        kept = remember._spool(home, "use uv", "/nowhere", "s", NOW, "user", False, {})
     assert [saved.kind for saved in remember.save_waiting(home, NOW)] == ["saved"]
     assert (folder / "1.broken").exists()
     assert not Path(kept).exists()
+
+
+def test_what_the_person_chose_is_kept_while_the_words_wait(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remember, "LOCK_SECONDS", 0.0)
+    with FileLock(home.library_lock, 1.0):
+        save(home, "use uv, never pip", chosen={"type": "warning", "folder": "tools/"})
+    (done,) = remember.save_waiting(home, NOW)
+    assert (done.type, done.id) == ("warning", "global/tools/use-uv-never-pip")
+
+
+def test_a_waiting_note_that_cannot_be_saved_does_not_hold_up_the_others(home: Home) -> None:
+    with FileLock(home.library_lock, 1.0):
+        bad = remember._spool(home, "one", "/nowhere", "s", NOW, "user", False, {"folder": ".."})
+        remember._spool(home, "use uv", "/nowhere", "s", NOW + 1, "user", False, {})
+    assert [saved.title for saved in remember.save_waiting(home, NOW)] == ["use uv"]
+    assert Path(bad).exists()
+
+
+@pytest.mark.parametrize("folder", ["..", "a/../b", ".hidden", "a//b", "con/x", "x?y"])
+def test_a_folder_that_can_be_none_is_refused_at_once(home: Home, folder: str) -> None:
+    with pytest.raises(BadPath):
+        save(home, "use uv", chosen={"folder": folder})
+    assert not Path(home.spool, "remember").exists()
+
+
+def test_a_note_goes_into_the_folder_of_that_name_in_any_case(home: Home, tmp_path: Path) -> None:
+    Path(home.knowledge, "Global/Python").mkdir(parents=True)
+    assert save(home, "use uv, never pip").id == "Global/Python/use-uv-never-pip"
+
+    Path(home.knowledge, "projects/Shop").mkdir(parents=True)
+    saved = save(home, "squash every branch here", cwd=repository_at(tmp_path / "shop"))
+    assert saved.id.startswith("projects/Shop/") and saved.scope == "project:Shop"
+
+
+def test_another_project_of_that_name_in_another_case_is_left_alone(home: Home, tmp_path: Path) -> None:
+    page = Path(home.knowledge, "projects/Shop/README.md")
+    page.parent.mkdir(parents=True)
+    page.write_text("---\ntitle: Shop\nidentities: [remote:github.com/acme/shop]\n---\n")
+    saved = save(home, "squash every branch here", cwd=repository_at(tmp_path / "shop"))
+    assert saved.scope == "project:shop-2"
+
+
+def test_what_holds_nul_bytes_is_no_text(home: Home) -> None:
+    assert save(home, "use\0uv").kind == "not text"
+    assert not Path(home.knowledge).exists()
 
 
 def test_the_batch_in_the_journal_says_who_and_why(home: Home) -> None:

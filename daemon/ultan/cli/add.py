@@ -91,6 +91,8 @@ def told(saved: remember.Saved) -> list[str]:
     elif saved.kind == "too long":
         lines.append(f"The note has over {remember.TEXT_LIMIT} characters. Nothing was saved.")
         lines.append("Put it into the library as a file of its own, or save the part that matters.")
+    elif saved.kind == "not text":
+        lines.append("It holds NUL bytes, which no text does. Nothing was saved.")
     else:
         lines.append("There was no text. Nothing was saved.")
     if saved.redacted and saved.kind in ("saved", "waiting"):

@@ -20,7 +20,7 @@ def undo(batch: str | None, dry_run: bool, as_json: bool) -> None:
     """
     journal = Journal(home(), holder="ultan undo")
     if dry_run:
-        wanted = journal.find(batch) if batch else newest(journal)
+        wanted = newest(journal) if batch is None else journal.find(batch)
         if as_json:
             emit({"ok": True, "dry_run": True, "would_undo": as_dict(wanted)})
             return
@@ -28,7 +28,7 @@ def undo(batch: str | None, dry_run: bool, as_json: bool) -> None:
         for action in reversed(wanted.actions):
             say(f"  {verb(Action(action.path, action.after, action.before))} {action.path}")
         return
-    done = journal.undo(journal.find(batch).id if batch else None)
+    done = journal.undo(None if batch is None else journal.find(batch).id)
     refresh(home())
     if as_json:
         emit({"ok": True, "dry_run": False, "undone": as_dict(done)})

@@ -115,7 +115,8 @@ def log(snapshot: Snapshot, batches: Sequence[Batch]) -> Iterator[Action]:
 def plain(text: str) -> str:
     """`text` as one line that cannot break out of a list item, a link or a heading."""
     folded = " ".join("".join(c if unicodedata.category(c) not in _UNSEEN else " " for c in text).split())
-    return "".join(f"\\{c}" if c in "\\[]`*_<>|" else c for c in folded)
+    escaped = "".join(f"\\{c}" if c in "\\[]`*_<>|" else c for c in folded)
+    return escaped.replace("<!", "<\\!")  # a title must not pass for a marker
 
 
 _UNSEEN = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))

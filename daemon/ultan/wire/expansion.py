@@ -63,6 +63,8 @@ def remembered(call: Call) -> str:
         return "nothing was saved: the note is over %d characters. Put it in a file of the library." % (
             remember.TEXT_LIMIT
         )
+    if saved.kind == "not text":
+        return "nothing was saved: the note holds NUL bytes, which no text does."
     return USAGE
 
 

@@ -32,12 +32,15 @@ def listed(home: Home) -> dict[str, list[str]]:
 
 
 def slug_for(known: dict[str, list[str]], mine: list[str]) -> str | None:
-    """The slug of the project with these identities; a folder without identities goes by its name."""
+    """The slug of the project with these identities; a folder without identities goes by its name, in any
+    case."""
     for slug, theirs in known.items():
         if same_project(theirs, mine):
             return slug
     name = default_name(mine)
-    return name if name in known and not known[name] else None
+    if name in known:
+        return None if known[name] else name
+    return next((slug for slug, theirs in known.items() if slug.lower() == name and not theirs), None)
 
 
 def by_name(home: Home, mine: list[str]) -> str | None:
@@ -55,8 +58,9 @@ def by_name(home: Home, mine: list[str]) -> str | None:
 def new_slug(known: dict[str, list[str]], mine: list[str]) -> str:
     """A free slug for a project that the library does not know yet."""
     name = slugify(default_name(mine)) or "project"
+    taken = {other.lower() for other in known}
     slug, number = name, 1
-    while slug in known:
+    while slug in taken:
         number += 1
         slug = "%s-%d" % (name, number)
     return slug

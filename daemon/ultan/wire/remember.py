@@ -11,9 +11,10 @@ import os
 
 from ultan.wire import classify, journal, projects, render
 from ultan.wire.batch import Action, Batch
-from ultan.wire.failures import UltanError
+from ultan.wire.failures import BadPath, UltanError
 from ultan.wire.files import read_limited, utc_now, write_atomic
 from ultan.wire.home import Home
+from ultan.wire.paths import check_new, fold
 from ultan.wire.project import identities, in_repository
 from ultan.wire.redact import redact
 
@@ -26,7 +27,7 @@ MOST_BESIDE = 100
 
 
 class Saved:
-    """What became of a text. kind: saved, duplicate, empty, too long or waiting.
+    """What became of a text. kind: saved, duplicate, empty, too long, not text or waiting.
 
     saved: id, title, type, scope and batch (for undo) are set; duplicate: id and title of the entry that says
     it already; waiting: the library could not be written (`reason`), `path` is the spooled text.
@@ -63,19 +64,28 @@ def save(
     """Save `text` as a new entry; see Saved for what may come of it.
 
     chosen: type, title, scope ("global" or "project") or folder where the person named them; force writes
-    even what the library already says. Raises OSError when it could be neither saved nor spooled.
+    even what the library already says. Raises BadPath for a folder that can be none, and OSError when the text
+    could be neither saved nor spooled.
     """
     if not text.strip():
         return Saved("empty")
     if len(text) > TEXT_LIMIT:
         return Saved("too long")
+    if "\0" in text:
+        return Saved("not text")
+    chosen = dict(chosen or {})
+    if "folder" in chosen:
+        chosen["folder"] = chosen["folder"].strip("/")
+        if chosen["folder"]:
+            check_new(chosen["folder"] + "/note.md")
     clean = redact(text)
     try:
         with journal.Writer(home, LOCK_SECONDS, "remember") as writer:
-            saved = _write(writer, clean, cwd, session_id, now, by, force, chosen or {})
+            saved = _write(writer, clean, cwd, session_id, now, by, force, chosen)
     except (UltanError, OSError) as error:
         # Locked, of a newer version, out of space: whatever it is, the words are kept.
-        saved = Saved("waiting", path=_spool(home, clean, cwd, session_id, now, by), reason=str(error))
+        path = _spool(home, clean, cwd, session_id, now, by, force, chosen)
+        saved = Saved("waiting", path=path, reason=str(error))
     saved.redacted = clean != text
     return saved
 
@@ -98,7 +108,7 @@ def _write(
     base = "projects/" + slug if slug else "global"
     neighbours = _neighbours(home, text, slug)
     folder = chosen["folder"] if "folder" in chosen else _folder(text, base, neighbours)
-    place = "/".join(part for part in (base, folder) if part)
+    place = _spelled(home, "/".join(part for part in (base, folder) if part))
     beside = _names(os.path.join(home.knowledge, *place.split("/")))
     if not force:
         twin = _twin(home, text, neighbours + [place + "/" + name for name in beside[:MOST_BESIDE]])
@@ -168,6 +178,25 @@ def _folder(text: str, base: str, neighbours: list[str]) -> str:
     return classify.folder(text)
 
 
+def _spelled(home: Home, place: str) -> str:
+    """`place` in the spelling of the folders that are there: `python` beside `Python` would be its twin.
+
+    `projects` keeps its own: elsewhere the note would belong to no project.
+    """
+    names = place.split("/")
+    for number, name in enumerate(names):
+        folder = os.path.join(home.knowledge, *names[:number])
+        if number == 0 and name == "projects":
+            continue
+        if not os.path.isdir(os.path.join(folder, name)):
+            try:
+                there = sorted(other for other in os.listdir(folder) if fold(other) == fold(name))
+            except OSError:
+                break
+            names[number] = there[0] if there else name
+    return "/".join(names)
+
+
 def _names(folder: str) -> list[str]:
     """The names (without .md) of the files in a folder."""
     try:
@@ -196,12 +225,22 @@ def _value(header: str, key: str) -> str:
     return ""
 
 
-def _spool(home: Home, text: str, cwd: str, session_id: str, now: float, by: str) -> str:
+def _spool(
+    home: Home,
+    text: str,
+    cwd: str,
+    session_id: str,
+    now: float,
+    by: str,
+    force: bool,
+    chosen: dict[str, str],
+) -> str:
     """Keep a text until the library is free; returns the file."""
     folder = os.path.join(home.spool, "remember")
     os.makedirs(folder, mode=0o700, exist_ok=True)
     path = os.path.join(folder, "%d-%s.json" % (int(now * 1000), os.urandom(4).hex()))
-    waiting = {"v": 1, "text": text, "cwd": cwd, "session_id": session_id, "ts": now, "by": by}
+    waiting: dict[str, object] = {"v": 1, "text": text, "cwd": cwd, "session_id": session_id}
+    waiting.update({"ts": now, "by": by, "force": force, "chosen": chosen})
     write_atomic(path, json.dumps(waiting, ensure_ascii=False).encode("utf-8", "replace"))
     return path
 
@@ -219,13 +258,16 @@ def save_waiting(home: Home, now: float) -> list[Saved]:
         try:
             waiting = json.loads(read_limited(path, 4 * TEXT_LIMIT))
             text, cwd, session_id, by = (str(waiting[key]) for key in ("text", "cwd", "session_id", "by"))
-            said = float(waiting["ts"])
+            said, force = float(waiting["ts"]), waiting.get("force") is True
+            chosen = {str(key): str(value) for key, value in dict(waiting.get("chosen") or {}).items()}
         except (OSError, ValueError, KeyError, TypeError):
             os.replace(path, path[:-5] + ".broken")
             continue
         try:
             with journal.Writer(home, LOCK_SECONDS, "remember") as writer:
-                done = _write(writer, text, cwd, session_id, said, by, False, {})
+                done = _write(writer, text, cwd, session_id, said, by, force, chosen)
+        except BadPath:  # its own trouble: the others go on
+            continue
         except (UltanError, OSError):
             break
         os.unlink(path)
