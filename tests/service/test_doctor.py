@@ -249,6 +249,26 @@ def test_a_check_that_breaks_is_a_finding_and_hides_no_other(
     assert any(f.area == "library" for f in found)
 
 
+def test_a_library_that_is_not_there_for_now_is_no_new_library(home: Home) -> None:
+    assert [f.level for f in library.check(home, NOW)] == ["note"]
+    Path(home.knowledge).symlink_to("/nowhere/vault")
+    (found,) = library.check(home, NOW)
+    assert found.level == "error" and "leads nowhere" in found.message
+    Path(home.knowledge).unlink()
+    Path(home.knowledge).write_text("")
+    assert "is no folder" in of(library.check(home, NOW), "error")[0].message
+
+
+def test_notes_that_wait_are_counted(home: Home) -> None:
+    Path(home.knowledge).mkdir()
+    folder = Path(home.spool, "remember")
+    folder.mkdir(parents=True)
+    for number, words in ((1, "1 note waits"), (2, "2 notes wait")):
+        (folder / f"{number}.json").write_text("{}")
+        (found,) = of(library.check(home, NOW), "note")
+        assert words in found.message and str(folder) in found.fix
+
+
 def test_only_warnings_and_errors_are_unhealthy() -> None:
     assert healthy([Finding("home", "ok", ""), Finding("home", "note", "")])
     assert not healthy([Finding("home", "warning", "")])

@@ -45,11 +45,16 @@ def status(as_json: bool) -> None:
             if found["last_change"]
             else "none",
         ),
-        ("waiting", f"{found['waiting']['proposals']} proposals, {found['waiting']['notes']} notes"),
+        ("waiting", ", ".join(counted(number, kind) for kind, number in found["waiting"].items())),
         ("disk", ", ".join(f"{name} {size(count)}" for name, count in found["bytes"].items())),
     ]
     table([], rows)
     say("`ultan doctor` looks for what is wrong.")
+
+
+def counted(number: int, plural: str) -> str:
+    """`1 note`, `2 notes`."""
+    return f"{number} {plural.removesuffix('s') if number == 1 else plural}"
 
 
 def gathered(home: Home, now: float) -> dict[str, Any]:

@@ -64,8 +64,8 @@ def save(
     """Save `text` as a new entry; see Saved for what may come of it.
 
     chosen: type, title, scope ("global" or "project") or folder where the person named them; force writes
-    even what the library already says. Raises BadPath for a folder that can be none, and OSError when the text
-    could be neither saved nor spooled.
+    even what the library already says. Raises BadPath for a folder that can be none, and OSError when the
+    text could be neither saved nor spooled.
     """
     if not text.strip():
         return Saved("empty")

@@ -24,7 +24,14 @@ def check(home: Home, now: float) -> Iterator[Finding]:
         check_writable(home)
     except ForeignHome as error:
         yield Finding("library", "error", f"{error.what} It is read, never written.", error.advice)
-    if not Path(home.knowledge).is_dir():
+    folder = Path(home.knowledge)
+    if not folder.is_dir():
+        if folder.is_symlink() or folder.exists():
+            message = f"{folder} " + (
+                "is a link that leads nowhere" if folder.is_symlink() else "is no folder"
+            )
+            yield Finding("library", "error", message, "mount what it leads to, or put a folder there")
+            return
         yield Finding("library", "note", "there is no library yet", 'ultan add "we use uv here, never pip"')
         return
     snapshot = Store(home).scan()
@@ -37,7 +44,9 @@ def check(home: Home, now: float) -> Iterator[Finding]:
         yield Finding("library", "warning", message, f"look at them in {home.journal}, then delete them")
     waiting = len(list(Path(home.spool, "remember").glob("*.json")))
     if waiting:
-        yield Finding("library", "note", f"{waiting} notes wait to be saved", "ultan daemon start")
+        notes = "1 note waits" if waiting == 1 else f"{waiting} notes wait"
+        fix = f"the daemon saves them; what it cannot save is in {home.spool}/remember"
+        yield Finding("library", "note", f"{notes} to be saved", fix)
 
 
 def broken(problems: Sequence[Problem], entries: int) -> Iterator[Finding]:
