@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ def test_the_deadline_holds_on_a_slower_machine(slowness: int) -> None:
         deadline = machine.now + 0.2
         found = judge.scores("question", ["a text"] * 30, deadline)
         assert machine.now <= deadline + 1e-9
-        assert sum(score is not None for score in found) == min(30, int(0.2 / machine.seconds + 1e-9))
+        assert len(found) == min(30, int(0.2 / machine.seconds + 1e-9))
 
 
 def test_a_machine_that_becomes_four_times_slower_is_late_by_one_pair_once() -> None:
@@ -78,13 +78,13 @@ def test_one_slow_pair_does_not_silence_the_judge_for_ever() -> None:
     counts = []
     for _ in range(200):
         found = judge.scores("question", ["a text"] * 30, machine.now + 0.1)
-        counts.append(sum(score is not None for score in found))
+        counts.append(len(found))
     assert counts[-1] == 30
 
 
 def test_without_time_nothing_is_judged() -> None:
     machine = Machine()
-    assert judge_of(machine).scores("question", ["a", "b"], machine.now) == [None, None]
+    assert judge_of(machine).scores("question", ["a", "b"], machine.now) == {}
     assert machine.texts == []
 
 
@@ -96,7 +96,7 @@ def test_without_a_deadline_all_are_judged_in_their_places() -> None:
             return float(len(text))
 
     texts = ["x" * n for n in range(40)]
-    assert Judge(Length()).scores("question", texts) == [float(n) for n in range(40)]
+    assert Judge(Length()).scores("question", texts) == {n: float(n) for n in range(40)}
 
 
 def test_what_a_model_raises_reaches_the_caller() -> None:
@@ -241,3 +241,18 @@ def test_a_long_text_is_cut_to_the_pair_limit() -> None:
 
     EmbeddedReranker(Watched(), Tokenizer(), "0" * 64).score("q" * 5000, "t" * 5000)
     assert seen == [PAIR_TOKENS]
+
+
+def test_a_passage_that_is_not_judged_is_not_made() -> None:
+    machine = Machine(0.01)
+    judge = judge_of(machine)
+    judge.scores("question", ["a text"])
+    made = []
+
+    def texts() -> Iterator[str]:
+        for number in range(30):
+            made.append(number)
+            yield "a text"
+
+    assert len(judge.scores("question", texts(), machine.now + 0.055)) == 5
+    assert made == list(range(6))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -90,27 +90,30 @@ class Judge:
         self._guard = threading.Lock()
         self._cost = FIRST_COST
 
-    def scores(self, query: str, texts: Sequence[str], deadline: float | None = None) -> list[float | None]:
-        """A score for each text that is done by the deadline (None: for all), else None."""
-        found: list[float | None] = [None] * len(texts)
-        waiting = iter(range(len(texts)))
+    def scores(self, query: str, texts: Iterable[str], deadline: float | None = None) -> dict[int, float]:
+        """place: its score, for each text that is done by the deadline (None: for all).
+
+        texts may be made one by one: what is not judged is not asked for, and making it counts as its cost.
+        """
+        found: dict[int, float] = {}
+        waiting, turn = enumerate(texts), threading.Lock()
 
         def work(_worker: int) -> None:
-            while True:
-                with self._guard:
-                    place = next(waiting, None)
-                if place is None:
+            while deadline is None or self.clock() < deadline:
+                with turn:
+                    begun = self.clock()
+                    place, text = next(waiting, (-1, ""))
+                if place < 0:
                     return
-                length = size(query, texts[place])
-                begun = self.clock()
+                length = size(query, text)
                 if deadline is not None and begun + self._cost * length > deadline:
                     return
-                found[place] = self.reranker.score(query, texts[place])
+                found[place] = self.reranker.score(query, text)
                 self._learn((self.clock() - begun) / length)
 
         if deadline is None or self.clock() < deadline:
-            list(self._pool.map(work, range(min(self._workers, len(texts)))))
-            if all(score is None for score in found):
+            list(self._pool.map(work, range(self._workers)))
+            if not found:
                 with self._guard:
                     self._cost *= FADING
         return found

@@ -54,7 +54,7 @@ class Dense:
             return
         if is_foreign(scene.query.text, self.embedder.english_only):
             return
-        vector = self.embedder.embed_query(scene.query.text)
+        vector = scene.vector = self.embedder.embed_query(scene.query.text)
         cosines = (snapshot.vectors @ vector)[rows].astype(np.float64)
         cosines[~embedded] = cosines[embedded].min()
         scene.legs[self.name] = cosines
@@ -138,11 +138,12 @@ class Rerank:
             token: weight_of(bm25.holders(token), bm25.entries, token in COMMON) for token in scene.tokens
         }
         ids = [snapshot.ids[row] for row in scene.rows[places]]
-        texts = [passage(snapshot.entries[id], weights) for id in ids if id is not None]
+        texts = (passage(snapshot.entries[id], weights) for id in ids if id is not None)
         found = self.judge.scores(query.text, texts, query.deadline)
         scores = np.full(len(scene.rows), np.nan)
-        scores[places] = [np.nan if score is None else score for score in found]
-        if not np.isnan(scores[places]).all():
+        for place, score in found.items():
+            scores[places[place]] = score
+        if found:
             scene.judged[self.name] = scores
             scene.reorder(scores + LATE_SHARE * known(scene.judged.get("late"), places), count)
 
