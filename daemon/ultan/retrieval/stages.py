@@ -54,7 +54,7 @@ class Dense:
             return
         if is_foreign(scene.query.text, self.embedder.english_only):
             return
-        vector = scene.vector = self.embedder.embed_query(scene.query.text)
+        vector = self.embedder.embed_query(scene.query.text)
         cosines = (snapshot.vectors @ vector)[rows].astype(np.float64)
         cosines[~embedded] = cosines[embedded].min()
         scene.legs[self.name] = cosines
