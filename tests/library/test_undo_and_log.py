@@ -67,6 +67,7 @@ def test_undo_is_refused_when_a_file_changed_since_and_nothing_is_lost(home: Hom
     before = tree(home)
     with pytest.raises(ChangedMeanwhile) as caught:
         Journal(home).undo(now=NOW)
+    assert "by hand" in caught.value.advice
     assert caught.value.paths == ["global/b.md"] and batch.id in str(caught.value)
     assert tree(home) == before
     assert [b.state for b in Journal(home).log()] == ["applied"]

@@ -140,6 +140,20 @@ def test_changed_settings_reach_the_hooks_and_the_engine(house: House) -> None:
     assert seen[0].priming.max_entries == 2 and house.left == []
 
 
+def test_what_the_hooks_read_of_the_settings_is_made_again_where_it_was_lost(house: House) -> None:
+    Path(house.home.config).write_text("[priming]\nmax_entries = 2\n")
+    house.run(1.5)
+    derived = Path(house.home.hook_config)
+    whole = derived.read_bytes()
+    derived.unlink()
+    house.run(1.5)
+    assert derived.read_bytes() == whole
+    derived.write_text("{")
+    house.run(1.5)
+    assert derived.read_bytes() == whole
+    assert house.said == ["config.toml changed"]
+
+
 def test_settings_that_cannot_be_used_change_nothing_but_are_told(house: House) -> None:
     Path(house.home.config).write_text('deamon = "off"\n')
     house.run(1.5)

@@ -74,7 +74,9 @@ class Journal:
                 actions.append(Action(action.path, now_there, action.before))
             if changed:
                 raise ChangedMeanwhile(
-                    changed, f"Batch {batch.id} cannot be undone: changed since are {', '.join(changed)}."
+                    changed,
+                    f"Batch {batch.id} cannot be undone: since then somebody changed {', '.join(changed)}.",
+                    "Edit or delete it by hand, or undo the later change first (`ultan log`).",
                 )
             redo = bool(batch.undoes) and not batch.redo
             what = "undo of undo" if redo else "undo"

@@ -26,6 +26,8 @@ EMBED_SECONDS = 1.0
 # While a whole library is embedded, what is done so far is kept this often.
 KEEP_SECONDS = 15.0
 
+_Signature = tuple[int, int, int] | None
+
 
 class Keeper:
     """Follows one library for one engine. Its jobs run in one worker; `changed` is for any thread."""
@@ -51,7 +53,7 @@ class Keeper:
         self.clock = clock
         self.watcher = Watcher(home.knowledge, self.changed, trouble)
         self._first_change: float | None = None
-        self._config_seen = _signature(home.config)
+        self._config_seen = self._settings()
         self.worker: Worker | None = None
 
     def jobs(self) -> list[Job]:
@@ -101,8 +103,8 @@ class Keeper:
             self.engine.save()
 
     def check_config(self) -> None:
-        """Take over a changed config.toml."""
-        look = _signature(self.home.config)
+        """Take over a changed config.toml; make again what the hooks read of it where that was lost."""
+        look = self._settings()
         if look == self._config_seen:
             return
         self._config_seen = look
@@ -115,11 +117,11 @@ class Keeper:
         self.config_error = ""
         if self.pages.read_only:
             return
+        configuration.derive_hook_config(self.home, config)
+        self._config_seen = look[0], _signature(self.home.hook_config)
         if config.text == self.config.text:
-            configuration.derive_hook_config(self.home, config)
             return
         old, self.config = self.config, config
-        configuration.derive_hook_config(self.home, config)
         self.say("config.toml changed")
         if config.daemon == "off":
             self.leave("turned off")
@@ -135,12 +137,15 @@ class Keeper:
         if remember.save_waiting(self.home, self.clock()):
             self.changed()
 
+    def _settings(self) -> tuple[_Signature, _Signature]:
+        return _signature(self.home.config), _signature(self.home.hook_config)
+
     def _later(self, name: str, seconds: float) -> None:
         if self.worker is not None:
             self.worker.at(name, self.worker.clock() + seconds, later=True)
 
 
-def _signature(path: str) -> tuple[int, int, int] | None:
+def _signature(path: str) -> _Signature:
     try:
         status = os.stat(path)
     except OSError:

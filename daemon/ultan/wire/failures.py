@@ -39,11 +39,11 @@ class BadPath(UltanError):
 class ChangedMeanwhile(UltanError):
     """Files are no longer what the writer had read; `paths` names them."""
 
-    def __init__(self, paths: list[str], what: str = "") -> None:
+    def __init__(self, paths: list[str], what: str = "", advice: str = "") -> None:
         super().__init__(
             what or "Changed since they were read: %s." % ", ".join(paths),
             "Nothing was written.",
-            "Read them again and repeat the change.",
+            advice or "Read them again and repeat the change.",
         )
         self.paths = paths
 
