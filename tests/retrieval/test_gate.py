@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ultan.retrieval import fit, gate
 from ultan.retrieval.embedded import MODEL
+from ultan.retrieval.evaluate import Prompt
 from ultan.wire import lexical
 
 
@@ -24,7 +26,8 @@ def test_gate_json_says_how_it_came_about_and_what_it_is_worth() -> None:
     assert "Refit" in found["how"]
     assert set(found["sets"]) == {MODEL, gate.WORDS}
     for fields in found["sets"].values():
-        assert fields["figures"]["unseen_prompts_and_threshold"]["prime_score"] >= 0.5
+        for figures in fields["figures"].values():
+            assert all(0 < row["prime_score"] < 1 for row in figures.values())
         assert all(fields["weights"][name] < 0 for name in ("approval", "chore", "fact"))
         assert all(fields["weights"][name] > 0 for name in ("words", "coverage"))
 
@@ -49,7 +52,41 @@ def test_a_regression_finds_what_decides() -> None:
     rng = np.random.default_rng(3)
     values = rng.standard_normal((400, 2))
     label = values[:, 0] + 0.1 * rng.standard_normal(400) > 0.5
-    bias, weights = fit.regress(values, label)
+    bias, weights = fit.regress(values, label, np.ones(400))
     assert weights[0] > 20 * abs(weights[1])
     right = (fit.chances(bias, weights, values) > 0.5) == label
     assert right.mean() > 0.95
+
+
+def test_a_sample_counts_as_much_as_its_weight() -> None:
+    values = np.array([[0.0], [0.0], [1.0], [1.0]])
+    label = np.array([False, True, False, True])
+    bias, weights = fit.regress(values, label, np.array([1.0, 1.0, 1.0, 30.0]))
+    low, high = fit.chances(bias, weights, np.array([[0.0], [1.0]]))
+    assert high > low
+
+
+def test_what_a_prompt_asks_is_judged_by_a_fit_that_did_not_see_it() -> None:
+    rng = np.random.default_rng(5)
+    vectors = rng.standard_normal((200, 6))
+    prompts = [
+        Prompt(str(n), "", None, {"global/a": 2} if row[0] > 0 else {}, "") for n, row in enumerate(vectors)
+    ]
+    samples = fit.Samples(
+        prompts,
+        ["one"] * 200,
+        np.ones(200),
+        vectors,
+        ["global/a"] * 200,
+        rng.standard_normal((200, 1)),
+        np.array([bool(prompt.grades) for prompt in prompts]),
+        np.arange(200),
+    )
+    asks = fit.fit_asks(samples, np.ones(200, dtype=bool))
+    said = np.array([asks.log_odds(vector.astype(np.float32)) > 0 for vector in vectors])
+    assert (said == samples.label).mean() > 0.9
+    # Labels without any sense cannot be learnt by heart: what is said of a prompt does not know its label.
+    shuffled = [Prompt(p.id, "", None, {"global/a": 2} if rng.random() < 0.5 else {}, "") for p in prompts]
+    blind = replace(samples, prompts=shuffled, label=np.array([bool(p.grades) for p in shuffled]))
+    column = fit.with_asks(blind, np.ones(200, dtype=bool))[:, -1]
+    assert abs(np.corrcoef(column, blind.label)[0, 1]) < 0.25

@@ -152,8 +152,10 @@ class Engine:
         slug = project if project is not None else self.project(cwd)
         # Judging what the gate then does not weigh would only take time.
         rerank = None if self.pipeline.gate.weighs("rerank") else 0
+        late = self.pipeline.gate.weighs("late")
         deadline = time.monotonic() + PRIMING_SECONDS
-        ranking = self.pipeline.rank(Query(prompt, slug, exclude, moment, deadline=deadline, rerank=rerank))
+        query = Query(prompt, slug, exclude, moment, deadline=deadline, rerank=rerank, late=late)
+        ranking = self.pipeline.rank(query)
         shown = [row(entries[c.id], c.probability) for c in ranking.chosen if c.id in entries]
         timings = dict(ranking.timings_ms)
         timings["total"] = (time.perf_counter() - started) * 1000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ultan.retrieval.gate import Asks
 from ultan.retrieval.scene import Scene
 from ultan.wire.catalog import weight_of
 from ultan.wire.stopwords import COMMON
@@ -25,15 +26,17 @@ class Evidence:
     neighbours among the candidates; late_margin: how far above the best of the others.
     reranked: 1 where the cross-encoder had time for the candidate; rerank, rerank_margin: its logit and how
     far that is above the best of the others; 0 where `reranked` is 0, which a gate must know of.
-    project: 1 for an entry of the project. approval, chore, fact: the form of the prompt.
+    project: 1 for an entry of the project. approval, chore, fact: the form of the prompt by its words.
+    asks: the log-odds that a prompt with this vector is one that notes apply to; 0 where that is unknown.
 
     background: the usual cosine of neighbours, which stands in where a library is too small to have any.
     """
 
     name = "evidence"
 
-    def __init__(self, background: float) -> None:
+    def __init__(self, background: float, asks: Asks | None = None) -> None:
         self.background = background
+        self.asks = asks
 
     def run(self, scene: Scene) -> None:
         rows = scene.short_rows
@@ -43,6 +46,8 @@ class Evidence:
         self._rerank(scene)
         projects = np.char.startswith(scene.snapshot.scopes[rows], "project:") if len(rows) else np.zeros(0)
         scene.evidence["project"] = projects.astype(np.float64)
+        asking = self.asks.log_odds(scene.vector) if self.asks and scene.vector is not None else 0.0
+        scene.evidence["asks"] = np.full(len(rows), asking)
         for name in ("approval", "chore", "fact"):
             scene.evidence[name] = np.full(len(rows), float(getattr(scene.form, name)))
 

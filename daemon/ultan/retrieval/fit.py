@@ -1,16 +1,19 @@
 """Fitting the gate: logistic regression on labelled prompts, judged on prompts that it was not fitted on.
 
-`python -m ultan.retrieval.fit ENTRIES.jsonl PROMPTS.jsonl` fits the sets of the embedder that ships and of
-the words alone, and writes gate.json; run it after any change to tokens, evidence, fusion or model.
+`python -m ultan.retrieval.fit ENTRIES.jsonl PROMPTS.jsonl WEIGHT [ENTRIES PROMPTS WEIGHT ...]` fits the sets
+of the embedder that ships and of the words alone, and writes gate.json; run it after any change to tokens,
+evidence, fusion or model. WEIGHT: how much a prompt of that set counts.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,65 +30,154 @@ Floats = NDArray[np.float64]
 FORM = ("approval", "chore", "fact")
 FEATURES = ("dense", "words", "coverage", "stands_out", "project", *FORM)
 WORD_FEATURES = ("words", "coverage", "project", *FORM)
+ASKS = "asks"
 RIDGE = 1.0
+# The vector of a prompt has hundreds of dimensions, and there are not many more prompts.
+ASKS_RIDGE = 100.0
 FOLDS = 5
-REPEATS = 8
+ASKS_FOLDS = 10
+REPEATS = 2
 # The threshold is the one of the best prime score, with something for precision (a wrong note costs trust),
 # among those that leave this share of the easy negatives alone, on prompts that were not fitted on.
 LEAST_SILENCE = 0.95
 PRECISION_WORTH = 0.3
+KEPT = ("prime_score", "recall_at_3", "silence", "silence_easy", "silence_hard", "precision_at_3_all")
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """One labelled set: its name, its entries and prompts, and how much a prompt of it counts."""
+
+    name: str
+    entries: Sequence[dict[str, object]]
+    prompts: list[Prompt]
+    weight: float
 
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """Candidates. values: float64[n, features]; label: bool[n], applies; group: int[n], its prompt."""
+    """Candidates. values: float64[n, features]; label: bool[n], applies; group: int[n], its prompt. Of each
+    prompt: its set, its weight, and its vector (float64[prompts, dims]; no columns without a model).
+    """
 
     prompts: list[Prompt]
-    names: tuple[str, ...]
+    sets: list[str]
+    weight: Floats
+    vectors: Floats
     ids: list[str]
     values: Floats
     label: NDArray[np.bool_]
     group: NDArray[np.intp]
 
+    def part(self, keep: NDArray[np.bool_]) -> Samples:
+        """The samples of some prompts. keep: bool[prompts]."""
+        rows = keep[self.group]
+        return Samples(
+            [prompt for prompt, kept in zip(self.prompts, keep, strict=True) if kept],
+            [name for name, kept in zip(self.sets, keep, strict=True) if kept],
+            self.weight[keep],
+            self.vectors[keep],
+            [id for id, kept in zip(self.ids, rows, strict=True) if kept],
+            self.values[rows],
+            self.label[rows],
+            (np.cumsum(keep) - 1)[self.group[rows]],
+        )
 
-def collect(
-    entries: Sequence[dict[str, object]],
-    prompts: list[Prompt],
-    embedder: Embedder | None,
-    names: tuple[str, ...],
-) -> Samples:
+    def of(self, name: str) -> NDArray[np.bool_]:
+        """bool[prompts]: which belong to a set."""
+        return np.array([one == name for one in self.sets])
+
+
+def collect(labelled: Sequence[Labelled], embedder: Embedder | None, names: tuple[str, ...]) -> Samples:
     """The evidence of every candidate of every prompt, as the pipeline finds it."""
+    prompts: list[Prompt] = []
+    sets: list[str] = []
+    weight: list[float] = []
     ids, values, label, group = [], [], [], []
-    with tempfile.TemporaryDirectory(prefix="ultan-fit-") as folder:
-        pipeline = build(Home(folder), entries, embedder)
-        for number, ranking in enumerate(rank_all(pipeline, prompts)):
+    for part in labelled:
+        with tempfile.TemporaryDirectory(prefix="ultan-fit-") as folder:
+            rankings = rank_all(build(Home(folder), part.entries, embedder), part.prompts)
+        for number, ranking in enumerate(rankings, len(prompts)):
+            grades = part.prompts[number - len(prompts)].grades
             for candidate in ranking.candidates:
                 if all(name in candidate.scores for name in names):
                     ids.append(candidate.id)
                     values.append([candidate.scores[name] for name in names])
-                    label.append(candidate.id in prompts[number].grades)
+                    label.append(candidate.id in grades)
                     group.append(number)
+        prompts += part.prompts
+        sets += [part.name] * len(part.prompts)
+        weight += [part.weight] * len(part.prompts)
+    vectors = np.zeros((len(prompts), 0))
+    if embedder is not None:
+        vectors = np.array([embedder.embed_query(prompt.text) for prompt in prompts], dtype=np.float64)
     return Samples(
-        prompts, names, ids, np.array(values), np.array(label, dtype=bool), np.array(group, dtype=np.intp)
+        prompts,
+        sets,
+        np.array(weight),
+        vectors,
+        ids,
+        np.array(values),
+        np.array(label, dtype=bool),
+        np.array(group, dtype=np.intp),
     )
 
 
-def regress(values: Floats, label: NDArray[np.bool_], ridge: float = RIDGE) -> tuple[float, Floats]:
-    """(bias, weights) of a logistic by Newton's method, with a ridge on the weights of scaled features."""
+def regress(
+    values: Floats, label: NDArray[np.bool_], weight: Floats, ridge: float = RIDGE
+) -> tuple[float, Floats]:
+    """(bias, weights) of a logistic by Newton's method, with a ridge on the weights of scaled features.
+
+    weight: float64[n], how much each sample counts.
+    """
     center, scale = values.mean(0), values.std(0) + 1e-9
     design = np.column_stack([np.ones(len(values)), (values - center) / scale])
     penalty = np.eye(design.shape[1]) * ridge
     penalty[0, 0] = 1e-6
     beta = np.zeros(design.shape[1])
     for _ in range(50):
-        chance = 1 / (1 + np.exp(-design @ beta))
-        curve = (design * (chance * (1 - chance) + 1e-9)[:, None]).T @ design + penalty
-        step = np.linalg.solve(curve, design.T @ (label - chance) - penalty @ beta)
+        chance = 1 / (1 + np.exp(-np.clip(design @ beta, -30, 30)))
+        curve = (design * (weight * chance * (1 - chance) + 1e-9)[:, None]).T @ design + penalty
+        step = np.linalg.solve(curve, design.T @ (weight * (label - chance)) - penalty @ beta)
         beta += step
-        if np.abs(step).max() < 1e-9:
+        if np.abs(step).max() < 1e-8:
             break
     weights = beta[1:] / scale
     return float(beta[0] - weights @ center), weights
+
+
+def fit_asks(samples: Samples, keep: NDArray[np.bool_]) -> gate.Asks:
+    """Whether a prompt has any note that applies, by its vector, from some of the prompts."""
+    wanted = np.array([bool(prompt.grades) for prompt in samples.prompts])
+    bias, weights = regress(samples.vectors[keep], wanted[keep], samples.weight[keep], ASKS_RIDGE)
+    return gate.Asks(bias, weights)
+
+
+def with_asks(samples: Samples, keep: NDArray[np.bool_]) -> Floats:
+    """float64[n, features + 1]: the values and the log-odds of `asks`, for no prompt from a fit that saw it.
+
+    keep: bool[prompts], those that may be fitted on; the others are judged by a fit on all of these.
+    """
+    if not samples.vectors.shape[1]:
+        return samples.values
+    asking = np.zeros(len(samples.prompts))
+    fold = np.random.default_rng(7).permutation(len(asking)) % ASKS_FOLDS
+    for number in range(ASKS_FOLDS):
+        inside = keep & (fold == number)
+        if inside.any():
+            asks = fit_asks(samples, keep & (fold != number))
+            asking[inside] = [asks.log_odds(vector) for vector in samples.vectors[inside]]
+    if not keep.all():
+        asks = fit_asks(samples, keep)
+        asking[~keep] = [asks.log_odds(vector) for vector in samples.vectors[~keep]]
+    return np.column_stack([samples.values, asking[samples.group]])
+
+
+def predicted(samples: Samples, keep: NDArray[np.bool_]) -> Floats:
+    """float64[n]: probabilities of all candidates by a fit on some of the prompts."""
+    values, rows = with_asks(samples, keep), keep[samples.group]
+    weight = samples.weight[samples.group]
+    return chances(*regress(values[rows], samples.label[rows], weight[rows]), values)
 
 
 def chances(bias: float, weights: Floats, values: Floats) -> Floats:
@@ -94,22 +186,26 @@ def chances(bias: float, weights: Floats, values: Floats) -> Floats:
     return found
 
 
-def unseen(samples: Samples, seed: int = 0) -> list[Floats]:
-    """REPEATS times float64[n]: probabilities of candidates from fits without their prompts, in FOLDS folds,
-    every kind of prompt spread over them."""
+def folds(samples: Samples, rng: np.random.Generator) -> NDArray[np.intp]:
+    """int[prompts]: a fold each, every kind of prompt of every set spread over them."""
+    kinds = np.array([f"{name} {p.kind}" for name, p in zip(samples.sets, samples.prompts, strict=True)])
+    fold = np.zeros(len(kinds), dtype=np.intp)
+    for kind in sorted(set(kinds)):
+        members = np.flatnonzero(kinds == kind)
+        fold[members] = (rng.permutation(len(members)) + rng.integers(FOLDS)) % FOLDS
+    return fold
+
+
+def unseen(samples: Samples, seed: int = 0, repeats: int = REPEATS) -> list[Floats]:
+    """`repeats` times float64[n]: probabilities of candidates from fits without their prompts."""
     rng = np.random.default_rng(seed)
-    kinds = np.array([prompt.kind for prompt in samples.prompts])
     found = []
-    for _ in range(REPEATS):
-        fold = np.zeros(len(kinds), dtype=int)
-        for kind in sorted(set(kinds)):
-            members = np.flatnonzero(kinds == kind)
-            fold[members] = (rng.permutation(len(members)) + rng.integers(FOLDS)) % FOLDS
+    for _ in range(repeats):
+        fold = folds(samples, rng)
         row = np.zeros(len(samples.label))
         for number in range(FOLDS):
             out = fold[samples.group] == number
-            if out.any() and samples.label[~out].any():
-                row[out] = chances(*regress(samples.values[~out], samples.label[~out]), samples.values[out])
+            row[out] = predicted(samples, fold != number)[out]
         found.append(row)
     return found
 
@@ -128,91 +224,116 @@ def scored(samples: Samples, probability: Floats, threshold: float) -> dict[str,
     return {name: value for name, value in figures(outcomes, resamples=0).items() if isinstance(value, float)}
 
 
-def choose(samples: Samples, rows: list[Floats]) -> tuple[float, dict[str, float]]:
-    """(threshold, mean figures on unseen prompts at it)."""
-    best: tuple[float, float, dict[str, float]] | None = None
-    for threshold in np.round(np.arange(0.10, 0.71, 0.01), 2):
-        each = [scored(samples, row, float(threshold)) for row in rows]
-        found = {name: float(np.mean([row[name] for row in each])) for name in each[0]}
-        worth = found["prime_score"] + PRECISION_WORTH * found["precision_at_3_all"]
-        worth -= 5 * max(0.0, LEAST_SILENCE - found["silence_easy"])
+def choose(samples: Samples, rows: list[Floats]) -> float:
+    """The threshold that is best for all sets together, on prompts that were not fitted on."""
+    names = sorted(set(samples.sets))
+    parts = [(samples.part(samples.of(name)), samples.of(name)[samples.group]) for name in names]
+    best: tuple[float, float] | None = None
+    for threshold in np.round(np.arange(0.10, 0.61, 0.01), 2):
+        worth = 0.0
+        for part, inside in parts:
+            each = [scored(part, row[inside], float(threshold)) for row in rows]
+            found = {name: float(np.mean([row[name] for row in each])) for name in KEPT}
+            worth += found["prime_score"] + PRECISION_WORTH * found["precision_at_3_all"]
+            worth -= 5 * max(0.0, LEAST_SILENCE - found["silence_easy"])
         if best is None or worth > best[0]:
-            best = worth, float(threshold), found
+            best = worth, float(threshold)
     assert best is not None
-    return best[1], best[2]
+    return best[1]
 
 
-def nested(samples: Samples, seed: int = 1) -> dict[str, float]:
-    """Figures with the threshold, too, chosen without the prompts that are scored."""
-    rng = np.random.default_rng(seed)
-    outer = rng.permutation(len(samples.prompts)) % FOLDS
-    probability = np.zeros(len(samples.label))
+def nested(samples: Samples, seed: int = 1) -> Floats:
+    """float64[n]: probabilities from fits without the prompt, on a scale on which the threshold, which is
+    chosen without it too, is 0.5."""
+    outer = folds(samples, np.random.default_rng(seed))
+    found = np.zeros(len(samples.label))
     for number in range(FOLDS):
-        keep = outer[samples.group] != number
-        inside = Samples(
-            [p for p, fold in zip(samples.prompts, outer, strict=True) if fold != number],
-            samples.names,
-            [id for id, kept in zip(samples.ids, keep, strict=True) if kept],
-            samples.values[keep],
-            samples.label[keep],
-            (np.cumsum(outer != number) - 1)[samples.group[keep]],
-        )
-        threshold, _ = choose(inside, unseen(inside)[:3])
-        row = chances(*regress(inside.values, inside.label), samples.values[~keep])
-        # One scale for all folds: their thresholds become 0.5.
-        probability[~keep] = gate.on_scale(row, threshold, 0.5)
-    return scored(samples, probability, 0.5)
+        inside = samples.part(outer != number)
+        threshold = choose(inside, unseen(inside, repeats=1))
+        out = outer[samples.group] == number
+        found[out] = gate.on_scale(predicted(samples, outer != number)[out], threshold, 0.5)
+    return found
 
 
-def fit(
-    entries: Sequence[dict[str, object]],
-    prompts: list[Prompt],
-    embedder: Embedder | None,
-    names: tuple[str, ...],
-) -> dict[str, object]:
+def by_set(samples: Samples, rows: list[Floats], threshold: float) -> dict[str, dict[str, float]]:
+    """The figures of each set, the mean over `rows`."""
+    found = {}
+    for name in dict.fromkeys(samples.sets):
+        part, inside = samples.part(samples.of(name)), samples.of(name)[samples.group]
+        each = [scored(part, row[inside], threshold) for row in rows]
+        found[name] = {key: round(float(np.mean([row[key] for row in each])), 3) for key in KEPT}
+    return found
+
+
+def fit(labelled: Sequence[Labelled], embedder: Embedder | None, names: tuple[str, ...]) -> dict[str, object]:
     """One set of gate.json."""
-    samples = collect(entries, prompts, embedder, names)
-    bias, weights = regress(samples.values, samples.label)
-    threshold, on_unseen = choose(samples, unseen(samples))
-    kept = ("prime_score", "recall_at_3", "silence", "silence_easy", "silence_hard", "precision_at_3_all")
-    fitted = scored(samples, chances(bias, weights, samples.values), threshold)
-    all_nested = [nested(samples, seed) for seed in range(4)]
+    samples = collect(labelled, embedder, names)
+    everything = np.ones(len(samples.prompts), dtype=bool)
+    values = with_asks(samples, everything)
+    bias, weights = regress(values, samples.label, samples.weight[samples.group])
+    rows = unseen(samples)
+    threshold = choose(samples, rows)
+    features = (*names, ASKS) if embedder is not None else names
     found: dict[str, object] = {
-        "weights": {name: round(float(w), 4) for name, w in zip(names, weights, strict=True)},
+        "weights": {name: round(float(w), 4) for name, w in zip(features, weights, strict=True)},
         "bias": round(bias, 4),
         "threshold": threshold,
     }
     if "stands_out" in names:
         gap = samples.values[:, names.index("dense")] - samples.values[:, names.index("stands_out")]
         found["background"] = round(float(gap.mean()), 4)
-    found["figures"] = {
-        "fitted": {name: round(fitted[name], 3) for name in kept},
-        "unseen_prompts": {name: round(on_unseen[name], 3) for name in kept},
-        "unseen_prompts_and_threshold": {
-            name: round(float(np.mean([row[name] for row in all_nested])), 3) for name in kept
-        },
+    figures: dict[str, object] = {
+        "fitted": by_set(samples, [chances(bias, weights, values)], threshold),
+        "unseen_prompts": by_set(samples, rows, threshold),
+        "unseen_prompts_and_threshold": by_set(samples, [nested(samples)], 0.5),
     }
+    for other in labelled if len(labelled) > 1 else ():
+        keep = ~samples.of(other.name)
+        rest = samples.part(keep)
+        row = gate.on_scale(predicted(samples, keep), choose(rest, unseen(rest)), 0.5)
+        figures[f"fitted_without_{other.name}"] = {other.name: by_set(samples, [row], 0.5)[other.name]}
+    found["figures"] = figures
+    if embedder is not None:
+        asks = fit_asks(samples, everything)
+        found[ASKS] = {"bias": round(asks.bias, 4), "weights": [round(float(w), 3) for w in asks.weights]}
     return found
 
 
 def main(arguments: Sequence[str]) -> None:
     """Fit on the given files and write gate.json."""
-    entries, prompts = read_lines(arguments[0], ("id", "title")), read_prompts(arguments[1])
+    labelled = [
+        Labelled(
+            Path(arguments[at + 1]).resolve().parent.name,
+            read_lines(arguments[at], ("id", "title")),
+            read_prompts(arguments[at + 1]),
+            float(arguments[at + 2]),
+        )
+        for at in range(0, len(arguments), 3)
+    ]
     embedder = EmbeddedEmbedder.load()
+    sizes = ", ".join(
+        f"{len(one.prompts)} of tests/evals/{one.name} (weight {one.weight:g})" for one in labelled
+    )
     how = " ".join(
-        f"""Logistic regression (ridge {RIDGE:g} on scaled features) over the candidates of {len(prompts)}
-        labelled prompts (tests/evals/priming); a candidate applies if it has any label. The threshold
-        has the best prime_score + {PRECISION_WORTH:g} * precision among those with silence_easy >=
+        f"""Logistic regression (ridge {RIDGE:g} on scaled features) over the candidates of labelled prompts:
+        {sizes}; a candidate applies if it has any label. asks: a logistic (ridge {ASKS_RIDGE:g}) over the
+        prompt's vector that says whether it has any note that applies; the gate is fitted on what it says of
+        prompts that it was not fitted on ({ASKS_FOLDS} folds). The threshold has the best prime_score +
+        {PRECISION_WORTH:g} * precision, summed over the sets, among those with silence_easy >=
         {LEAST_SILENCE:g} on unseen prompts ({FOLDS} folds, {REPEATS} times).
-        unseen_prompts_and_threshold: the threshold, too, is chosen without the scored prompts. The word
-        lists that tell a prompt's form were written with these prompts known. Refit: python -m
-        ultan.retrieval.fit ENTRIES.jsonl PROMPTS.jsonl""".split()
+        unseen_prompts_and_threshold: the threshold, too, is chosen without the scored prompts.
+        fitted_without_X: nothing of set X was seen. The words alone are fitted on the first set: the second,
+        of hard negatives in plain English, teaches them a silence that other scripts pay for. The word lists that tell a prompt's form (wire/form.py)
+        were written with the prompts of tests/evals/priming known. Refit: python -m ultan.retrieval.fit
+        ENTRIES.jsonl PROMPTS.jsonl WEIGHT [...]""".split()
     )
     sets = {
-        embedder.id.partition("/")[0]: fit(entries, prompts, embedder, FEATURES),
-        gate.WORDS: fit(entries, prompts, None, WORD_FEATURES),
+        embedder.id.partition("/")[0]: fit(labelled, embedder, FEATURES),
+        gate.WORDS: fit(labelled[:1], None, WORD_FEATURES),
     }
     text = json.dumps({"format": 1, "how": how, "sets": sets}, indent=1)
+    # One line for the hundreds of weights that nobody reads one by one.
+    text = re.sub(r"\[\s+([-0-9.,\s]+?)\s+\]", lambda m: "[" + " ".join(m.group(1).split()) + "]", text)
     gate.PATH.write_text(text + "\n", "utf-8")
     print(text)
 

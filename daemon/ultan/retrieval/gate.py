@@ -20,6 +20,23 @@ from ultan.wire.lexical import FEW_ENTRIES, NAMED
 
 PATH = Path(__file__).with_name("gate.json")
 WORDS = "words"
+LOG_ODDS = 6.0
+
+
+@dataclass(frozen=True, slots=True)
+class Asks:
+    """Whether a prompt is one that notes apply to at all, by its vector: a task or a decision, not an
+    approval, a chore or a question of fact. weights: float64[dims].
+    """
+
+    bias: float
+    weights: NDArray[np.float64]
+
+    def log_odds(self, vector: NDArray[np.float32]) -> float:
+        """0, which says nothing, for a vector of another model."""
+        if vector.shape != self.weights.shape:
+            return 0.0
+        return float(np.clip(self.bias + vector.astype(np.float64) @ self.weights, -LOG_ODDS, LOG_ODDS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +47,7 @@ class Logistic:
     bias: float
     threshold: float
     background: float = 0.0
+    asks: Asks | None = None
 
     def probability(self, evidence: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
         """float64[k] between 0 and 1."""
@@ -62,6 +80,10 @@ class Gate:
     @property
     def background(self) -> float:
         return self.full.background if self.full is not None else 0.0
+
+    @property
+    def asks(self) -> Asks | None:
+        return self.full.asks if self.full is not None else None
 
     def weighs(self, name: str) -> bool:
         """Whether a kind of evidence makes a difference."""
@@ -104,11 +126,14 @@ def load(embedder_id: str | None, english_only: bool = True, path: Path = PATH) 
 
 
 def _logistic(fields: Mapping[str, object]) -> Logistic:
-    weights = fields["weights"]
+    weights, asks = fields["weights"], fields.get("asks")
     assert isinstance(weights, dict)
     return Logistic(
         weights={str(name): float(value) for name, value in weights.items()},
         bias=float(str(fields["bias"])),
         threshold=float(str(fields["threshold"])),
         background=float(str(fields.get("background", 0.0))),
+        asks=Asks(float(asks["bias"]), np.array(asks["weights"], dtype=np.float64))
+        if isinstance(asks, dict)
+        else None,
     )

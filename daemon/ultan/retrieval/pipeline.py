@@ -108,7 +108,7 @@ class Pipeline:
             stages.append(Late(encoder))
         if self.judge is not None and settings.rerank:
             stages.append(Rerank(self.judge, settings.rerank))
-        return [*stages, Evidence(self.gate.background), self.gate]
+        return [*stages, Evidence(self.gate.background, self.gate.asks), self.gate]
 
     def rank(self, query: Query) -> Ranking:
         """The candidates for a question; `chosen` are those to show: at most `max_entries`, maybe none."""

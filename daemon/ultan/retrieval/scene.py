@@ -23,7 +23,7 @@ class Query:
 
     everything: ask all entries, of any scope and status, as a search does; priming asks what may be primed.
     deadline: the moment (time.monotonic) until which the cross-encoder may judge; None: it takes its time.
-    rerank: how many candidates it judges, where not the settings' number.
+    rerank: how many candidates it judges, where not the settings' number. late: look at the token vectors.
     """
 
     text: str
@@ -33,6 +33,7 @@ class Query:
     everything: bool = False
     deadline: float | None = None
     rerank: int | None = None
+    late: bool = True
 
 
 @dataclass(slots=True)
@@ -40,9 +41,9 @@ class Scene:
     """Filled in by the stages one after the other.
 
     rows: int[n], the rows that may answer. legs: name -> float64[n], a score each, higher is better. fused:
-    float64[n]. shortlist: int[k], positions in `rows`, best first. judged: name -> float64[n], the scores of
-    those that were looked at more closely, NaN elsewhere. evidence: name -> float64[k]. probability:
-    float64[k].
+    float64[n]. vector: the question's, where it was embedded. shortlist: int[k], positions in `rows`, best
+    first. judged: name -> float64[n], the scores of those that were looked at more closely, NaN elsewhere.
+    evidence: name -> float64[k]. probability: float64[k].
     """
 
     query: Query
@@ -53,6 +54,7 @@ class Scene:
     legs: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     fused: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     shortlist: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    vector: NDArray[np.float32] | None = None
     judged: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     evidence: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     probability: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))

@@ -54,7 +54,7 @@ class Dense:
             return
         if is_foreign(scene.query.text, self.embedder.english_only):
             return
-        vector = self.embedder.embed_query(scene.query.text)
+        vector = scene.vector = self.embedder.embed_query(scene.query.text)
         cosines = (snapshot.vectors @ vector)[rows].astype(np.float64)
         cosines[~embedded] = cosines[embedded].min()
         scene.legs[self.name] = cosines
@@ -105,7 +105,7 @@ class Late:
     def run(self, scene: Scene) -> None:
         tokens, rows = scene.snapshot.tokens, scene.rows
         places = [n for n in scene.shortlist[: self.candidates].tolist() if tokens[rows[n]] is not None]
-        if not places or is_foreign(scene.query.text, self.encoder.english_only):
+        if not scene.query.late or not places or is_foreign(scene.query.text, self.encoder.english_only):
             return
         question = self.encoder.query(scene.query.text)
         scores = np.full(len(rows), np.nan)

