@@ -130,13 +130,13 @@ def test_an_entry_cannot_break_out_and_the_prompts_own_tags_change_nothing(home:
 
 
 @pytest.mark.parametrize("content", [None, b"", b"{", b"\x00" * 100, b'{"v":999}'])
-def test_a_broken_catalog_costs_nothing_but_the_note(home: Home, content: bytes | None) -> None:
+def test_a_missing_or_broken_catalog_is_made_again_by_the_hook(home: Home, content: bytes | None) -> None:
     fill(home, ENVELOPE / "knowledge")
     if content is None:
         os.unlink(home.catalog)
     else:
         Path(home.catalog).write_bytes(content)
-    assert run_hook(payload("hit")).context == ""
+    assert "global/deploy/no-friday-deploys" in run_hook(payload("hit")).context
     assert len(lines(home.events)) == 1 and lines(home.hook_errors) == []
 
 

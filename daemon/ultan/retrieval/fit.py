@@ -323,9 +323,10 @@ def main(arguments: Sequence[str]) -> None:
         {LEAST_SILENCE:g} on unseen prompts ({FOLDS} folds, {REPEATS} times).
         unseen_prompts_and_threshold: the threshold, too, is chosen without the scored prompts.
         fitted_without_X: nothing of set X was seen. The words alone are fitted on the first set: the second,
-        of hard negatives in plain English, teaches them a silence that other scripts pay for. The word lists that tell a prompt's form (wire/form.py)
-        were written with the prompts of tests/evals/priming known. Refit: python -m ultan.retrieval.fit
-        ENTRIES.jsonl PROMPTS.jsonl WEIGHT [...]""".split()
+        of hard negatives in plain English, teaches them a silence that other scripts pay for. The word
+        lists that tell a prompt's form (wire/form.py) were written with the prompts of
+        tests/evals/priming known. Refit: python -m ultan.retrieval.fit ENTRIES.jsonl PROMPTS.jsonl WEIGHT
+        [...]""".split()
     )
     sets = {
         embedder.id.partition("/")[0]: fit(labelled, embedder, FEATURES),

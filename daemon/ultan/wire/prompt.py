@@ -119,10 +119,16 @@ def recall(call: Call, question: str) -> list[dict[str, object]]:
 def fall_back(call: Call, question: str) -> list[dict[str, object]]:
     """The lexical answer from the catalog, noted in the recall log as the daemon's answers are."""
     from ultan.wire import recall as log
+    from ultan.wire import scan
+    from ultan.wire.failures import UltanError
     from ultan.wire.lexical import Catalog
     from ultan.wire.projects import by_name
 
     started = time.monotonic()
+    try:
+        scan.refresh(call.home)
+    except (OSError, UltanError) as error:  # the old catalog, or none, must do
+        call.complain("catalog", "catalog.json could not be made: %s" % error)
     catalog = Catalog.open(call.home.catalog)
     project = catalog.project_for(call.identities) or by_name(call.home, call.identities)
     found = catalog.search(
