@@ -6,7 +6,7 @@ from ultan.library.config import Models
 from ultan.retrieval.embedded import EmbeddedEmbedder
 from ultan.retrieval.late import EmbeddedTokens
 from ultan.retrieval.models import Embedder, Reranker, TokenEncoder
-from ultan.retrieval.rerank import EmbeddedReranker
+from ultan.retrieval.rerank import OnDemand
 
 
 def load_embedder(models: Models) -> Embedder:
@@ -25,4 +25,4 @@ def load_encoder(models: Models) -> TokenEncoder:
 
 def load_reranker(models: Models) -> Reranker:
     """The cross-encoder that the settings name. Raises ModelUnavailable."""
-    return EmbeddedReranker.load()
+    return OnDemand()

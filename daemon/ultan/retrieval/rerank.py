@@ -18,6 +18,7 @@ from typing import Any
 from ultan.retrieval.embedded import (
     CHARACTERS_PER_TOKEN,
     SLOW_FUSIONS,
+    check_file,
     ends,
     find_folder,
     open_model,
@@ -74,6 +75,34 @@ class EmbeddedReranker:
         return found
 
 
+class OnDemand:
+    """The packaged cross-encoder, checked now and loaded when the first pair is judged: on most days nobody
+    searches, and it takes its memory.
+    """
+
+    english_only = True
+    id = f"{MODEL}/{SHA256['model.onnx'][:12]}"
+
+    def __init__(self, folder: Path | None = None) -> None:
+        """Check the files' hashes. Raises ModelUnavailable."""
+        self._folder = folder or find_folder(FOLDER, MODEL)
+        for name, wanted in SHA256.items():
+            check_file(self._folder / name, wanted, MODEL)
+        self._guard = threading.Lock()
+        self._loaded: EmbeddedReranker | None = None
+
+    def ready(self) -> EmbeddedReranker:
+        """Load it if it is not yet (about 0.3 s)."""
+        with self._guard:
+            if self._loaded is None:
+                self._loaded = EmbeddedReranker.load(self._folder)
+            return self._loaded
+
+    def score(self, query: str, text: str) -> float:
+        """The model's logit."""
+        return self.ready().score(query, text)
+
+
 class Judge:
     """Scores pairs in their order until a moment, and learns what one costs on this machine.
 
@@ -95,6 +124,8 @@ class Judge:
 
         texts may be made one by one: what is not judged is not asked for, and making it counts as its cost.
         """
+        if isinstance(self.reranker, OnDemand):
+            self.reranker.ready()  # the time that takes is no cost of a pair
         found: dict[int, float] = {}
         waiting, turn = enumerate(texts), threading.Lock()
 

@@ -114,6 +114,10 @@ class Late:
         scene.reorder(scores, self.candidates)
 
 
+# One or two words are looked up, not read.
+FEWEST_WORDS = 3
+
+
 class Rerank:
     """The cross-encoder on as many of the short list as it has time for; those are sorted by it and MaxSim.
 
@@ -128,6 +132,8 @@ class Rerank:
 
     def run(self, scene: Scene) -> None:
         query = scene.query
+        if len(query.text.split()) < FEWEST_WORDS:
+            return
         usual = self.candidates * (SEARCH_RERANKS if query.everything else 1)
         count = usual if query.rerank is None else query.rerank
         places = scene.shortlist[:count]
