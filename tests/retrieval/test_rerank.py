@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,9 +11,10 @@ from retrieval.small import FRIDAY, MONEY, RESPX, Bag, Letters, Write
 from ultan.library.entry import Entry
 from ultan.retrieval.evidence import margins
 from ultan.retrieval.index import Index
+from ultan.retrieval.models import ModelUnavailable
 from ultan.retrieval.passage import passage
 from ultan.retrieval.pipeline import Pipeline, Query, Settings
-from ultan.retrieval.rerank import PAIR_TOKENS, EmbeddedReranker, Judge
+from ultan.retrieval.rerank import PAIR_TOKENS, EmbeddedReranker, Judge, OnDemand
 from ultan.wire.home import Home
 
 Read = Callable[[], dict[str, Entry]]
@@ -256,3 +258,31 @@ def test_a_passage_that_is_not_judged_is_not_made() -> None:
 
     assert len(judge.scores("question", texts(), machine.now + 0.055)) == 5
     assert made == list(range(6))
+
+
+@pytest.mark.parametrize(
+    ("text", "read"), [("zebra", False), ("deploy Friday", False), (EVERYTHING.text, True)]
+)
+def test_one_or_two_words_are_looked_up_and_not_read(index: Index, text: str, read: bool) -> None:
+    machine = Machine()
+    Pipeline(index, judge=judge_of(machine)).rank(Query(text, everything=True))
+    assert bool(machine.texts) is read
+
+
+def test_the_model_is_loaded_when_the_first_pair_is_judged_and_once(
+    model: EmbeddedReranker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[Path | None] = []
+    monkeypatch.setattr(EmbeddedReranker, "load", lambda folder=None: loaded.append(folder) or model)
+    waiting = OnDemand()
+    assert waiting.id == model.id
+    assert loaded == []
+    question, text = "may I deploy on Friday?", "Never deploy on a Friday."
+    for _ in range(2):
+        assert Judge(waiting).scores(question, [text]) == {0: model.score(question, text)}
+    assert len(loaded) == 1
+
+
+def test_missing_weights_are_known_before_anybody_searches(tmp_path: Path) -> None:
+    with pytest.raises(ModelUnavailable, match=r"model\.onnx cannot be read"):
+        OnDemand(tmp_path)
