@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from retrieval.small import FRIDAY, MONEY, Bag, Write
+from retrieval.small import FRIDAY, MONEY, RESPX, Bag, Write
 from support import CASES
 from ultan.library.entry import Entry
 from ultan.library.store import Store
@@ -108,6 +108,39 @@ def test_the_threshold_can_be_set_and_is_told(home: Home) -> None:
     assert strict.threshold == 0.9999
     assert cuts(strict.candidates) == {FRIDAY[0]: "below threshold"}
     assert pipeline(home, None, Settings(max_entries=0)).rank(Query("deploy on Friday?")).chosen == []
+
+
+def test_among_what_applies_the_priors_decide_who_is_first(
+    home: Home, write: Write, embedder: Embedder | None
+) -> None:
+    for name in "abcd":
+        write(f"global/{name}", FRIDAY[1], FRIDAY[2])
+    question = "may we deploy to production on Friday?"
+    assert chosen(pipeline(home, embedder), question) == ["global/a", "global/b", "global/c"]
+    write("global/d", FRIDAY[1], FRIDAY[2], reinforced=6)
+    write("global/a", FRIDAY[1], FRIDAY[2], encoding_strength=0.1)
+    ranking = pipeline(home, embedder).rank(Query(question))
+    assert [c.id for c in ranking.chosen] == ["global/d", "global/b", "global/c"]
+    assert ranking.chosen[0].priors["reinforced"] > 0.0
+    assert cuts(ranking.candidates)["global/a"] == "over the limit"
+
+
+def test_a_note_that_was_shown_and_never_used_goes_behind_its_equals(home: Home, write: Write) -> None:
+    for name in "ab":
+        write(f"global/{name}", FRIDAY[1], FRIDAY[2])
+    index = Index(home, None)
+    index.refresh(Store(home).scan().entries)
+    pipe = Pipeline(index, fired={"global/a": 12})
+    assert chosen(pipe, "may we deploy to production on Friday?") == ["global/b", "global/a"]
+
+
+@pytest.mark.usefixtures("three")
+def test_priors_let_nothing_in_and_keep_nothing_out(home: Home, write: Write) -> None:
+    write(*FRIDAY, encoding_strength=0.0)
+    write(*RESPX, reinforced=500, encoding_strength=1.0)
+    pipe = pipeline(home)
+    assert chosen(pipe, "shall we deploy to production this Friday afternoon?") == [FRIDAY[0]]
+    assert chosen(pipe, "rename the variable foo to bar") == []
 
 
 @pytest.mark.usefixtures("three")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ultan.retrieval import gate as gates
 from ultan.retrieval.evidence import Evidence
 from ultan.retrieval.gate import Gate
 from ultan.retrieval.index import Index
+from ultan.retrieval.priors import priors, standing
 from ultan.retrieval.rerank import Judge
 from ultan.retrieval.scene import Query, Scene, Stage, distinct_tokens
 from ultan.retrieval.snapshot import Snapshot
@@ -51,13 +52,16 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An entry that was considered. scores: evidence by name. cut: None for those to show, or the reason."""
+    """An entry that was considered. scores: evidence by name. cut: None for those to show, or the reason.
+    priors: what moved it among those that passed, in log-odds by name.
+    """
 
     id: str
     scores: dict[str, float]
     fused: float
     probability: float
     cut: str | None
+    priors: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +88,14 @@ class Pipeline:
         gate: Gate | None = None,
         stages: Sequence[Stage] | None = None,
         judge: Judge | None = None,
+        fired: Mapping[str, int] | None = None,
     ) -> None:
-        """judge: the cross-encoder; without one that stage is left out."""
+        """judge: the cross-encoder; without one that stage is left out. fired: how often an id was shown."""
         embedder = index.embedder
         self.index = index
         self.settings = settings or Settings()
         self.judge = judge
+        self.fired = fired or {}
         self.gate = gate or gates.load(
             embedder.id if embedder else None, embedder.english_only if embedder else True
         )
@@ -132,23 +138,40 @@ class Pipeline:
         return Ranking(candidates, threshold, timings)
 
     def _candidates(self, scene: Scene, threshold: float) -> list[Candidate]:
-        # A search is sorted as the closest look has it; only priming asks how sure it is.
-        sure = np.zeros(len(scene.shortlist)) if scene.query.everything else scene.probability
-        order = sorted(range(len(scene.shortlist)), key=lambda place: (-round(float(sure[place]), 6), place))
-        found: list[Candidate] = []
-        room = self.settings.max_entries
-        for place in order:
-            id = scene.snapshot.ids[int(scene.short_rows[place])] or ""
+        """Best first: what passed the gate in the order that the priors give it, then the others.
+
+        A search is sorted as the closest look has it; only priming asks how sure it is.
+        """
+        asked = not scene.query.everything
+        found: list[tuple[float, Candidate]] = []
+        for place, (row, at) in enumerate(zip(scene.short_rows, scene.shortlist, strict=True)):
+            id = scene.snapshot.ids[row]
+            if id is None:
+                continue
             probability = float(scene.probability[place])
             cut = None if probability >= threshold else BELOW
-            if cut is None and id in scene.query.exclude:
+            scores = {name: round(float(values[place]), 4) for name, values in scene.evidence.items()}
+            scores.update({name: round(float(leg[at]), 4) for name, leg in scene.legs.items()})
+            entry = scene.snapshot.entries[id]
+            shifts = priors(entry, scene.query.project, self.fired.get(id, 0)) if asked else {}
+            stands = standing(probability, shifts if cut is None else {}) if asked else 0.0
+            fused = round(float(scene.fused[at]), 4)
+            found.append((stands, Candidate(id, scores, fused, round(probability, 4), cut, shifts)))
+        if asked:
+            found.sort(key=lambda pair: (pair[1].cut is not None, -round(pair[0], 6)))
+        return self._limited([candidate for _, candidate in found], scene.query.exclude)
+
+    def _limited(self, candidates: list[Candidate], exclude: Set[str]) -> list[Candidate]:
+        """The same, without those that were shown before and those that there is no room for."""
+        found = []
+        room = self.settings.max_entries
+        for candidate in candidates:
+            cut = candidate.cut
+            if cut is None and candidate.id in exclude:
                 cut = SHOWN
             if cut is None:
                 cut, room = (None, room - 1) if room > 0 else (OVER, room)
-            scores = {name: round(float(values[place]), 4) for name, values in scene.evidence.items()}
-            at = scene.shortlist[place]
-            scores.update({name: round(float(leg[at]), 4) for name, leg in scene.legs.items()})
-            found.append(Candidate(id, scores, round(float(scene.fused[at]), 4), round(probability, 4), cut))
+            found.append(replace(candidate, cut=cut))
         return found
 
 
