@@ -89,6 +89,9 @@ def test_each_cut_has_its_reason(home: Home, write: Write, embedder: Embedder | 
     assert "over the limit" in found.values()
     assert "global/deploy/n4" not in found or found["global/deploy/n4"] == "overridden"
     assert {"scope", "status", "unreadable", "overridden"} & set(found.values())
+    because = {candidate.cut: candidate.because for candidate in pipe.rank(query).candidates}
+    assert because.get("overridden", "projects/bank/mine") == "projects/bank/mine"
+    assert because.get("scope", "project:shop") == "project:shop"
     assert not {"global/old", "global/broken", "projects/shop/other"} & {
         id for id, cut in found.items() if cut is None
     }
@@ -141,6 +144,25 @@ def test_priors_let_nothing_in_and_keep_nothing_out(home: Home, write: Write) ->
     pipe = pipeline(home)
     assert chosen(pipe, "shall we deploy to production this Friday afternoon?") == [FRIDAY[0]]
     assert chosen(pipe, "rename the variable foo to bar") == []
+
+
+def test_a_candidate_that_is_overridden_names_by_whom(home: Home, write: Write) -> None:
+    write(*FRIDAY)
+    write("projects/bank/mine", "Fridays are fine", "Ship whenever you like.", supersedes=f"[{FRIDAY[0]}]")
+    ranking = pipeline(home).rank(Query("may we deploy to production on Friday?", "bank"))
+    (one,) = (c for c in ranking.candidates if c.id == FRIDAY[0])
+    assert (one.cut, one.because) == ("overridden", "projects/bank/mine")
+
+
+@pytest.mark.usefixtures("three")
+def test_a_candidate_has_its_place_by_each_score(home: Home, bag: Bag) -> None:
+    ranking = pipeline(home, bag).rank(Query("use respx for the production deploy on Friday", "shop"))
+    assert ranking.scored == ("bm25", "dense")
+    for name in ("bm25", "dense"):
+        by_score = sorted(ranking.candidates, key=lambda c: -c.scores[name])
+        assert [c.ranks[name] for c in by_score] == [1, 2, 3]
+    by_sum = sorted(ranking.candidates, key=lambda c: -c.fused)
+    assert [c.ranks["fused"] for c in by_sum] == [1, 2, 3]
 
 
 @pytest.mark.usefixtures("three")

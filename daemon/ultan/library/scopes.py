@@ -33,6 +33,15 @@ def overridden(entries: Mapping[str, Entry], project: str | None) -> frozenset[s
     )
 
 
+def overriders(entries: Mapping[str, Entry], project: str | None, id: str) -> list[str]:
+    """The ids of the active entries in scope that supersede one."""
+    return [
+        entry.id
+        for entry in entries.values()
+        if id in entry.supersedes and entry.primable and in_scope(entry, project)
+    ]
+
+
 def projects(snapshot: Snapshot) -> dict[str, list[str]]:
     """slug -> identities, of every folder below projects/ that holds a page; sorted."""
     found: dict[str, list[str]] = {}

@@ -57,6 +57,13 @@ class Logistic:
         found: NDArray[np.float64] = 1.0 / (1.0 + np.exp(-np.clip(total, -50.0, 50.0)))
         return found
 
+    def contributions(self, evidence: Mapping[str, float]) -> dict[str, float]:
+        """name -> weight * value for one candidate, and "bias"; their sum is its log-odds.
+
+        Raises KeyError where a feature is missing.
+        """
+        return {"bias": self.bias, **{name: weight * evidence[name] for name, weight in self.weights.items()}}
+
 
 class Gate:
     """Turns evidence into probabilities, all on the scale of one threshold.

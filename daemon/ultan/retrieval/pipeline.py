@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ultan.library.scopes import overriders
 from ultan.retrieval import gate as gates
 from ultan.retrieval.evidence import Evidence
 from ultan.retrieval.gate import Gate
@@ -53,7 +54,8 @@ class Settings:
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """An entry that was considered. scores: evidence by name. cut: None for those to show, or the reason.
-    priors: what moved it among those that passed, in log-odds by name.
+    priors: what moves it among those that pass, in log-odds by name. ranks: its place from 1 by each score.
+    because: more about the cut: who overrides it, of which scope or status it is.
     """
 
     id: str
@@ -62,15 +64,20 @@ class Candidate:
     probability: float
     cut: str | None
     priors: dict[str, float] = field(default_factory=dict)
+    ranks: dict[str, int] = field(default_factory=dict)
+    because: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """candidates, best first; threshold: the probability that was asked for; timings_ms by stage."""
+    """candidates, best first; threshold: the probability that was asked for; timings_ms by stage; scored: the
+    stages that had something to say.
+    """
 
     candidates: list[Candidate] = field(default_factory=list)
     threshold: float = 0.0
     timings_ms: dict[str, float] = field(default_factory=dict)
+    scored: tuple[str, ...] = ()
 
     @property
     def chosen(self) -> list[Candidate]:
@@ -135,7 +142,7 @@ class Pipeline:
         candidates = self._candidates(scene, threshold)
         if not query.everything:
             candidates += _outside(scene, allowed)
-        return Ranking(candidates, threshold, timings)
+        return Ranking(candidates, threshold, timings, (*scene.legs, *scene.judged))
 
     def _candidates(self, scene: Scene, threshold: float) -> list[Candidate]:
         """Best first: what passed the gate in the order that the priors give it, then the others.
@@ -155,8 +162,8 @@ class Pipeline:
             entry = scene.snapshot.entries[id]
             shifts = priors(entry, scene.query.project, self.fired.get(id, 0)) if asked else {}
             stands = standing(probability, shifts if cut is None else {}) if asked else 0.0
-            fused = round(float(scene.fused[at]), 4)
-            found.append((stands, Candidate(id, scores, fused, round(probability, 4), cut, shifts)))
+            fused, ranks = round(float(scene.fused[at]), 4), _ranks(scene, int(at))
+            found.append((stands, Candidate(id, scores, fused, round(probability, 4), cut, shifts, ranks)))
         if asked:
             found.sort(key=lambda pair: (pair[1].cut is not None, -round(pair[0], 6)))
         return self._limited([candidate for _, candidate in found], scene.query.exclude)
@@ -193,14 +200,24 @@ def _outside(scene: Scene, allowed: np.ndarray[tuple[int], np.dtype[np.bool_]]) 
         if id is None or scores[row] <= 0:
             continue
         entry = snapshot.entries[id]
+        because = ""
         if not in_scope[row]:
-            cut = SCOPE
+            cut, because = SCOPE, entry.scope
         elif not entry.readable:
             cut = UNREADABLE
+        elif entry.status != "active":
+            cut, because = STATUS, entry.status
         else:
-            cut = STATUS if entry.status != "active" else OVERRIDDEN
-        found.append(Candidate(id, {"bm25": round(float(scores[row]), 4)}, 0.0, 0.0, cut))
+            cut, because = OVERRIDDEN, ", ".join(overriders(snapshot.entries, query.project, id))
+        scored = {"bm25": round(float(scores[row]), 4)}
+        found.append(Candidate(id, scored, 0.0, 0.0, cut, because=because))
     return found
+
+
+def _ranks(scene: Scene, at: int) -> dict[str, int]:
+    """The place of a row among all that may answer, or among those judged, by each stage's score."""
+    columns = {**scene.legs, "fused": scene.fused, **scene.judged}
+    return {name: 1 + int((of > of[at]).sum()) for name, of in columns.items() if not np.isnan(of[at])}
 
 
 def _ms(begun: float) -> float:
