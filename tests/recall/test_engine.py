@@ -60,6 +60,23 @@ def test_what_applies_is_shown_in_a_block_and_recorded(home: Home, engine: Engin
     assert record["timings_ms"]["total"] > 0
 
 
+def test_the_record_holds_what_another_ranking_needs(engine: Engine) -> None:
+    before = frozenset(["global/python/uv"])
+    record = engine.prime("deploy to production on Friday?", cwd="/tmp", exclude=before, now=NOW).record
+    assert (record["cwd"], record["exclude"]) == ("/tmp", ["global/python/uv"])
+    assert 0 < record["threshold"] < 1 and record["max_entries"] == 3
+    assert record["stages"] == ["bm25", "dense"] and record["models"] == {"dense": "letters/1"}
+    first = record["candidates"][0]
+    assert first["ranks"]["bm25"] == 1 and first["fused"] > 0
+    assert 0 < first["probability"] <= 1
+
+
+def test_what_was_out_before_it_was_judged_has_no_probability_but_a_reason(engine: Engine) -> None:
+    record = engine.prime("upload the build by FTP", now=NOW).record
+    out = next(item for item in record["candidates"] if item["id"] == "global/old/ftp")
+    assert (out["cut"], out["because"], out["probability"]) == ("status", "deprecated", None)
+
+
 def test_when_nothing_applies_nothing_is_shown(engine: Engine) -> None:
     primed = engine.prime("what is the tallest mountain of Norway?", now=NOW)
     assert (primed.shown, primed.block) == ([], "")

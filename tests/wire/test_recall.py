@@ -51,6 +51,29 @@ def test_why_tells_what_was_considered_and_what_was_really_shown(home: Home) -> 
     assert story.timings_ms == {"bm25": 0.12}
 
 
+def test_of_a_long_prompt_both_ends_are_kept_and_the_record_says_so(home: Home) -> None:
+    prompt = "deploy " + "x" * 10_000 + " on Friday?"
+    record = recall.line("daemon", "a", "1", None, prompt, [], {}, NOW)
+    kept = str(record["prompt"])
+    assert len(kept) == recall.PROMPT_CHARS
+    assert kept.startswith("deploy ") and kept.endswith(" on Friday?")
+    assert record["prompt_chars"] == len(prompt)
+    assert recall.is_cut(record)
+    assert not recall.is_cut(recall.line("daemon", "a", "1", None, "x" * recall.PROMPT_CHARS, [], {}, NOW))
+
+
+def test_a_full_prompt_of_the_first_version_counts_as_cut() -> None:
+    assert recall.is_cut({"v": 1, "prompt": "x" * 300})
+    assert not recall.is_cut({"v": 1, "prompt": "x" * 299})
+
+
+def test_a_record_tells_where_it_was_asked_what_was_shown_before_and_how_it_was_ranked() -> None:
+    record = recall.line(
+        "daemon", "a", "1", None, "deploy?", [], {}, NOW, cwd="/src", exclude={"b", "a"}, threshold=0.3
+    )
+    assert (record["cwd"], record["exclude"], record["threshold"]) == ("/src", ["a", "b"], 0.3)
+
+
 def test_what_is_older_than_two_weeks_goes(home: Home) -> None:
     import os
 

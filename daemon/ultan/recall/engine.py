@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -21,6 +21,7 @@ from ultan.library.excerpt import excerpt
 from ultan.library.store import Snapshot, Store
 from ultan.retrieval.backends import load_embedder, load_encoder, load_reranker
 from ultan.retrieval.index import Index, Progress, Refreshed
+from ultan.retrieval.judgement import fingerprint
 from ultan.retrieval.models import Embedder, ModelUnavailable, Reranker, TokenEncoder
 from ultan.retrieval.pipeline import Candidate, Pipeline, Query, Settings
 from ultan.retrieval.rerank import Judge
@@ -142,9 +143,10 @@ class Engine:
         exclude: frozenset[str] = frozenset(),
         now: float | None = None,
         remember: bool = True,
+        seconds: float | None = PRIMING_SECONDS,
     ) -> Primed:
         """What applies to a prompt. project: the slug, where `cwd` is not to decide; exclude: ids that were
-        shown before; remember: write the recall log.
+        shown before; remember: write the recall log; seconds: how long it may take, None: as long as it does.
         """
         moment = time.time() if now is None else now
         started = time.perf_counter()
@@ -153,7 +155,7 @@ class Engine:
         # Judging what the gate then does not weigh would only take time.
         rerank = None if self.pipeline.gate.weighs("rerank") else 0
         late = self.pipeline.gate.weighs("late")
-        deadline = time.monotonic() + PRIMING_SECONDS
+        deadline = None if seconds is None else time.monotonic() + seconds
         query = Query(prompt, slug, exclude, moment, deadline=deadline, rerank=rerank, late=late)
         ranking = self.pipeline.rank(query)
         shown = [row(entries[c.id], c.probability) for c in ranking.chosen if c.id in entries]
@@ -168,6 +170,13 @@ class Engine:
             [journal_form(c, entries) for c in ranking.candidates[:RECORDED]],
             timings,
             moment,
+            cwd=cwd,
+            exclude=exclude,
+            threshold=ranking.threshold,
+            max_entries=self.pipeline.settings.max_entries,
+            gate=fingerprint(self.pipeline.gate),
+            stages=list(ranking.scored),
+            models=self._models(ranking.scored),
         )
         if remember:
             try:
@@ -214,6 +223,14 @@ class Engine:
     def close(self) -> None:
         """Nothing is held open; the counterpart of `open`."""
 
+    def _models(self, scored: Iterable[str]) -> dict[str, str]:
+        """The ids of the embedder, which the gate goes by, and of the other models that judged, by stage."""
+        late, judge = self.index.encoder, self.judge
+        found = {"late": late, "rerank": judge.reranker if judge is not None else None}
+        judged = {name: model for name, model in found.items() if name in scored}
+        models = {"dense": self.index.embedder, **judged}
+        return {name: model.id for name, model in models.items() if model is not None}
+
     def _tell(self, done: Refreshed) -> None:
         """Keep what the index had to say (rebuilt, embedding stopped) for whoever asks how it is."""
         self.notes = [*self.notes, *done.notes][-NOTES:]
@@ -252,12 +269,20 @@ def row(entry: Entry, score: float | None) -> dict[str, Any]:
 
 
 def journal_form(candidate: Candidate, entries: Any) -> dict[str, object]:
-    """A candidate as the recall log keeps it."""
+    """A candidate as the recall log keeps it; of the priors those that say something."""
     entry = entries.get(candidate.id)
-    return {
+    form: dict[str, object] = {
         "id": candidate.id,
         "title": entry.title if entry is not None else "",
         "scores": {name: round(float(value), 4) for name, value in candidate.scores.items()},
-        "probability": None if candidate.probability is None else round(float(candidate.probability), 4),
+        "probability": None,
         "cut": candidate.cut,
     }
+    if candidate.ranks:  # else it was out before anybody judged it
+        form["probability"] = round(float(candidate.probability), 4)
+        form["fused"] = candidate.fused
+        form["ranks"] = candidate.ranks
+        form["priors"] = {name: round(value, 4) for name, value in candidate.priors.items() if value}
+    if candidate.because:
+        form["because"] = candidate.because
+    return form

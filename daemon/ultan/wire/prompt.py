@@ -121,7 +121,7 @@ def fall_back(call: Call, question: str) -> list[dict[str, object]]:
     from ultan.wire import recall as log
     from ultan.wire import scan
     from ultan.wire.failures import UltanError
-    from ultan.wire.lexical import Catalog
+    from ultan.wire.lexical import THRESHOLD, Catalog
     from ultan.wire.projects import by_name
 
     started = time.monotonic()
@@ -135,7 +135,14 @@ def fall_back(call: Call, question: str) -> list[dict[str, object]]:
         question, project, limit=call.settings.max_entries, exclude=frozenset(call.memory.shown)
     )
     considered: list[dict[str, object]] = [
-        {"id": row.get("id"), "scores": {"lexical": row.get("score")}, "cut": None} for row in found
+        {
+            "id": row.get("id"),
+            "title": row.get("title"),
+            "scores": {"lexical": row.get("score")},
+            "probability": row.get("score"),
+            "cut": None,
+        }
+        for row in found
     ]
     timings = {"lexical": (time.monotonic() - started) * 1000}
     log.append(
@@ -149,6 +156,10 @@ def fall_back(call: Call, question: str) -> list[dict[str, object]]:
             considered,
             timings,
             call.now,
+            cwd=call.text("cwd"),
+            exclude=call.memory.shown,
+            threshold=THRESHOLD,
+            max_entries=call.settings.max_entries,
         ),
     )
     return found

@@ -13,10 +13,13 @@ from ultan.wire.home import Home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-VERSION = 1
-PROMPT_CHARS = 300
+# Version 1 kept 300 characters of a prompt, and not the fields from `cwd` on.
+VERSION = 2
+PROMPT_CHARS = 4000
+_OLD_PROMPT_CHARS = 300
+EXCLUDED = 200
 
 
 def line(
@@ -28,9 +31,17 @@ def line(
     candidates: list[dict[str, object]],
     timings_ms: dict[str, float],
     now: float,
+    cwd: str = "",
+    exclude: Iterable[str] = (),
+    **how: object,
 ) -> dict[str, object]:
-    """One record. candidates: {"id", "scores": {stage: number}, "cut": null or a reason}, best first."""
-    return {
+    """One record. candidates: {"id", "scores": {stage: number}, "cut": null or a reason}, best first.
+
+    prompt: as it was looked up, private parts and secrets gone; of a long one the two ends are kept, which is
+    what the ranking looks at, and `prompt_chars` is its length. exclude: ids shown before; how: `threshold`,
+    `max_entries` and whatever else made the ranking what it is.
+    """
+    record: dict[str, object] = {
         "v": VERSION,
         "ts": utc_now(now),
         "kind": "considered",
@@ -38,10 +49,24 @@ def line(
         "session_id": session_id,
         "prompt_id": prompt_id,
         "project": project,
-        "prompt": prompt[:PROMPT_CHARS],
+        "prompt": prompt,
         "candidates": candidates,
         "timings_ms": {name: round(value, 2) for name, value in timings_ms.items()},
+        "cwd": cwd,
+        "exclude": sorted(exclude)[:EXCLUDED],
+        **how,
     }
+    if len(prompt) > PROMPT_CHARS:
+        half = PROMPT_CHARS // 2
+        record["prompt"] = prompt[:half] + "\n" + prompt[-half + 1 :]
+        record["prompt_chars"] = len(prompt)
+    return record
+
+
+def is_cut(record: dict[str, object]) -> bool:
+    """Whether a record holds less than the whole prompt."""
+    old = record.get("v") == 1 and len(str(record.get("prompt") or "")) >= _OLD_PROMPT_CHARS
+    return old or "prompt_chars" in record
 
 
 def append(home: Home, record: dict[str, object]) -> None:
@@ -50,7 +75,7 @@ def append(home: Home, record: dict[str, object]) -> None:
     path = os.path.join(home.recall, str(record["ts"])[:10] + ".jsonl")
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        os.write(descriptor, json.dumps(record, ensure_ascii=True).encode("ascii") + b"\n")
+        os.write(descriptor, json.dumps(record, separators=(",", ":")).encode("ascii") + b"\n")
     finally:
         os.close(descriptor)
 
