@@ -193,6 +193,9 @@ def test_priming_asks_for_no_opinion_that_its_gate_does_not_weigh(home: Home) ->
     class Judging:
         id, english_only, pairs = "judging/1", False, 0
 
+        def ready(self) -> None:
+            pass
+
         def score(self, query: str, text: str) -> float:
             self.pairs += 1
             return 0.0

@@ -36,6 +36,9 @@ class Machine:
     def clock(self) -> float:
         return self.now
 
+    def ready(self) -> None:
+        pass
+
     def score(self, query: str, text: str) -> float:
         self.now += self.seconds
         self.texts.append(text)
@@ -94,6 +97,9 @@ def test_without_a_deadline_all_are_judged_in_their_places() -> None:
     class Length:
         id, english_only = "length/1", True
 
+        def ready(self) -> None:
+            pass
+
         def score(self, query: str, text: str) -> float:
             return float(len(text))
 
@@ -104,6 +110,9 @@ def test_without_a_deadline_all_are_judged_in_their_places() -> None:
 def test_what_a_model_raises_reaches_the_caller() -> None:
     class Broken:
         id, english_only = "broken/1", True
+
+        def ready(self) -> None:
+            pass
 
         def score(self, query: str, text: str) -> float:
             raise RuntimeError("no memory")

@@ -38,7 +38,7 @@ class Priming(Section):
 
 
 class Models(Section):
-    """Which weights rank. None: the backend's own choice."""
+    """Which weights rank: models of the hub by name; None: the backend's own choice."""
 
     backend: Literal["embedded", "hub"] = "embedded"
     embedder: str | None = None

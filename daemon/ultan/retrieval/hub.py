@@ -1,7 +1,8 @@
 """Embedders by name from the hub, run by sentence-transformers: the extra `ultan[hub]`.
 
-What is on the disk already is loaded without any attempt to reach the network. Only nomic-embed-text-v1.5 may
-bring code of its own, at one revision; every other name is refused that.
+A name is `owner/name`, `owner/name@revision` or a folder. What is on the disk already is loaded without any
+attempt to reach the network. Only nomic-embed-text-v1.5 may bring code of its own, at one revision; every
+other name is refused that.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import hashlib
 import importlib
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ DEFAULT = NOMIC
 _OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
 _WEIGHTS = ("*.safetensors", "*.bin", "*.onnx")
 MOST_CHARACTERS = 16_000
+# What loads a model changes how numbers are made in the whole process, so one is loaded at a time.
+_LOADING = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,34 +75,24 @@ class HubEmbedder:
 
     @classmethod
     def load(
-        cls, name: str | None = None, recipe: Recipe | None = None, make: Callable[..., Any] | None = None
+        cls,
+        name: str | None = None,
+        recipe: Recipe | None = None,
+        make: Callable[..., Any] | None = None,
+        fetch: bool = True,
     ) -> HubEmbedder:
-        """A model by its hub name or folder (None: nomic); first from the disk, then, unless the environment
-        says offline, from the hub. make: sentence_transformers.SentenceTransformer or a stand-in. Raises
-        ModelUnavailable.
-        """
-        wanted = name or DEFAULT
+        """A model by its name (None: nomic). make, fetch: see `load_model`. Raises ModelUnavailable."""
+        wanted, revision = split(name or DEFAULT)
         known = recipe or RECIPES.get(wanted, Recipe())
-        maker = make or _maker(wanted)
         options: dict[str, Any] = {"device": "cpu"}
         if known.code_revision is not None and wanted == NOMIC:
             options["trust_remote_code"] = True
             code = {"code_revision": known.code_revision}
             options["model_kwargs"], options["config_kwargs"] = dict(code), dict(code)
-        if known.revision is not None:
-            options["revision"] = known.revision
-        model, reason = None, ""
-        for local in (True, False):
-            if not local and any(os.environ.get(flag) for flag in _OFFLINE):
-                break
-            try:
-                model = maker(wanted, local_files_only=local, **options)
-                break
-            except Exception as error:  # the libraries raise a dozen types
-                reason = " ".join(str(error).split())[:300] or type(error).__name__
-        if model is None:
-            raise ModelUnavailable(wanted, reason)
-        return cls(model, known, wanted, _digest(model, wanted, known))
+        model = load_model(
+            "SentenceTransformer", wanted, revision or known.revision, options, make=make, fetch=fetch
+        )
+        return cls(model, known, wanted, weights(model, wanted, repr(known)))
 
     def embed_query(self, text: str) -> Vector:
         """float32[dims] of length 1."""
@@ -126,10 +119,43 @@ def reduced(vector: Vector, dims: int | None) -> Vector:
     return unit
 
 
-def _maker(name: str) -> Callable[..., Any]:
-    """sentence_transformers.SentenceTransformer. Raises ModelUnavailable."""
+def split(name: str) -> tuple[str, str | None]:
+    """(name, revision) of `owner/name@revision`; a folder's name is left whole."""
+    bare, _, revision = name.partition("@")
+    return (bare, revision) if bare and revision and not Path(name).exists() else (name, None)
+
+
+def load_model(
+    kind: str,
+    name: str,
+    revision: str | None,
+    options: Mapping[str, Any],
+    make: Callable[..., Any] | None = None,
+    fetch: bool = True,
+) -> Any:
+    """A model of sentence_transformers: from the disk, else from the hub. Raises ModelUnavailable.
+
+    kind: its class there; make: a stand-in for that. fetch: whether the hub may be asked; it never is where
+    the environment says offline.
+    """
+    pinned = {"revision": revision} if revision is not None else {}
+    reason = ""
+    with _LOADING:
+        maker = make or _maker(name, kind)
+        for local in (True, False):
+            if not local and (not fetch or any(os.environ.get(flag) for flag in _OFFLINE)):
+                break
+            try:
+                return maker(name, local_files_only=local, **pinned, **options)
+            except Exception as error:  # the libraries raise a dozen types
+                reason = " ".join(str(error).split())[:300].rstrip(".") or type(error).__name__
+    raise ModelUnavailable(name, reason)
+
+
+def _maker(name: str, kind: str) -> Callable[..., Any]:
+    """A class of sentence_transformers, imported now, which brings torch. Raises ModelUnavailable."""
     try:
-        found: Callable[..., Any] = importlib.import_module("sentence_transformers").SentenceTransformer
+        found: Callable[..., Any] = getattr(importlib.import_module("sentence_transformers"), kind)
     except ImportError as error:
         raise ModelUnavailable(
             name, f"{error.name or 'sentence-transformers'} is not installed (the extra `hub` brings it)"
@@ -137,9 +163,12 @@ def _maker(name: str) -> Callable[..., Any]:
     return found
 
 
-def _digest(model: Any, name: str, recipe: Recipe) -> str:
-    """A hash of the weights: of their files where they lie in a folder, else of the loaded numbers."""
-    digest = hashlib.sha256(repr(recipe).encode())
+def weights(model: Any, name: str, form: str = "") -> str:
+    """A hash of the weights: of their files where they lie in a folder, else of the loaded numbers.
+
+    form: what else decides the numbers that come out.
+    """
+    digest = hashlib.sha256(form.encode())
     folder = Path(name)
     files = sorted(path for pattern in _WEIGHTS for path in folder.rglob(pattern)) if folder.is_dir() else []
     for path in files:

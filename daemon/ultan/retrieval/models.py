@@ -78,6 +78,10 @@ class Reranker(Protocol):
     @property
     def english_only(self) -> bool: ...
 
+    def ready(self) -> None:
+        """Load what is not loaded yet, so that a pair costs what pairs cost. Raises ModelUnavailable."""
+        ...
+
     def score(self, query: str, text: str) -> float:
         """Higher is better; an unbounded logit."""
         ...

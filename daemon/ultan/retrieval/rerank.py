@@ -60,6 +60,9 @@ class EmbeddedReranker:
         session, tokenizer = open_model(folder or find_folder(FOLDER, MODEL), SHA256, MODEL, SLOW_FUSIONS)
         return cls(session, tokenizer, SHA256["model.onnx"])
 
+    def ready(self) -> None:
+        """It is."""
+
     def score(self, query: str, text: str) -> float:
         """The model's logit: above 0 roughly where the text answers the question."""
         first = ends(self._ids(query, QUERY_TOKENS), QUERY_TOKENS)
@@ -91,16 +94,19 @@ class OnDemand:
         self._guard = threading.Lock()
         self._loaded: EmbeddedReranker | None = None
 
-    def ready(self) -> EmbeddedReranker:
-        """Load it if it is not yet (about 0.3 s)."""
+    def ready(self) -> None:
+        """Load it if it is not yet (about 0.3 s). Raises ModelUnavailable."""
+        self._model()
+
+    def score(self, query: str, text: str) -> float:
+        """The model's logit."""
+        return self._model().score(query, text)
+
+    def _model(self) -> EmbeddedReranker:
         with self._guard:
             if self._loaded is None:
                 self._loaded = EmbeddedReranker.load(self._folder)
             return self._loaded
-
-    def score(self, query: str, text: str) -> float:
-        """The model's logit."""
-        return self.ready().score(query, text)
 
 
 class Judge:
@@ -124,8 +130,7 @@ class Judge:
 
         texts may be made one by one: what is not judged is not asked for, and making it counts as its cost.
         """
-        if isinstance(self.reranker, OnDemand):
-            self.reranker.ready()  # the time that takes is no cost of a pair
+        self.reranker.ready()  # the time that takes is no cost of a pair
         found: dict[int, float] = {}
         waiting, turn = enumerate(texts), threading.Lock()
 
