@@ -19,11 +19,12 @@ from ultan.library.config import Config, Models
 from ultan.library.entry import Entry
 from ultan.library.excerpt import excerpt
 from ultan.library.store import Snapshot, Store
+from ultan.recall.leftout import left_out
 from ultan.retrieval.backends import load_embedder, load_encoder, load_reranker
 from ultan.retrieval.index import Index, Progress, Refreshed
 from ultan.retrieval.judgement import fingerprint
 from ultan.retrieval.models import Embedder, ModelUnavailable, Reranker, TokenEncoder
-from ultan.retrieval.pipeline import Candidate, Pipeline, Query, Settings
+from ultan.retrieval.pipeline import Candidate, Pipeline, Query, Ranking, Settings
 from ultan.retrieval.rerank import Judge
 from ultan.wire import block, projects, recall
 from ultan.wire.home import Home
@@ -176,6 +177,7 @@ class Engine:
             max_entries=self.pipeline.settings.max_entries,
             gate=fingerprint(self.pipeline.gate),
             stages=list(ranking.scored),
+            left_out=self._left_out(prompt, ranking, late, rerank),
             models=self._models(ranking.scored),
         )
         if remember:
@@ -223,13 +225,29 @@ class Engine:
     def close(self) -> None:
         """Nothing is held open; the counterpart of `open`."""
 
+    def _by_stage(self) -> dict[str, Embedder | TokenEncoder | Reranker | None]:
+        judge = self.judge
+        reranker = judge.reranker if judge is not None else None
+        return {"dense": self.index.embedder, "late": self.index.encoder, "rerank": reranker}
+
     def _models(self, scored: Iterable[str]) -> dict[str, str]:
         """The ids of the embedder, which the gate goes by, and of the other models that judged, by stage."""
-        late, judge = self.index.encoder, self.judge
-        found = {"late": late, "rerank": judge.reranker if judge is not None else None}
-        judged = {name: model for name, model in found.items() if name in scored}
-        models = {"dense": self.index.embedder, **judged}
-        return {name: model.id for name, model in models.items() if model is not None}
+        spoke = {"dense", *scored}
+        models = self._by_stage().items()
+        return {name: model.id for name, model in models if model is not None and name in spoke}
+
+    def _left_out(self, prompt: str, ranking: Ranking, late: bool, rerank: int | None) -> dict[str, str]:
+        """stage -> why it said nothing; empty where nothing was ranked at all."""
+        if not ranking.scored:
+            return {}
+        asked = {"late": late, "rerank": rerank != 0}
+        snapshot = self.index.snapshot
+        keeps = {
+            "dense": bool(snapshot.embedded.any()),
+            "late": any(kept is not None for kept in snapshot.tokens),
+        }
+        unasked = [stage for stage, wanted in asked.items() if not wanted]
+        return left_out(prompt, self._by_stage(), ranking.scored, unasked, keeps)
 
     def _tell(self, done: Refreshed) -> None:
         """Keep what the index had to say (rebuilt, embedding stopped) for whoever asks how it is."""
