@@ -55,6 +55,19 @@ def test_status_counts_what_there_is(ultan: Any, library: Home) -> None:
     assert ultan("status").code == 0
 
 
+def test_status_counts_every_file_of_the_index(ultan: Any, library: Home) -> None:
+    before = ultan("status", "--json").value["bytes"]["index"]
+    files = (
+        library.bm25_index,
+        library.embeddings_index,
+        library.tokens_index,
+        library.tokens_index + ".new",
+    )
+    for power, path in enumerate(files):
+        Path(path).write_bytes(b"x" * 10**power)
+    assert ultan("status", "--json").value["bytes"]["index"] - before == 1111
+
+
 def test_eval_scores_files_of_labelled_prompts(ultan: Any, home: Home, tmp_path: Path) -> None:
     entry = {"id": FRIDAY, "title": "No deploys on Fridays", "type": "preference", "scope": "global"}
     labels = [{"id": FRIDAY, "grade": 2}]

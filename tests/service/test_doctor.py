@@ -148,12 +148,6 @@ def test_an_older_runtime_is_a_warning(home: Home, version: str, level: str) -> 
     assert next(iter(install.check(home, {}))).level == level
 
 
-def test_a_model_that_is_another_file_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "model.onnx").write_bytes(b"something else")
-    found = list(install.models(tmp_path))
-    assert [f.level for f in found] == ["error"] and found[0].fix
-
-
 def test_the_last_event_tells_how_fresh_the_capture_is(home: Home) -> None:
     assert "no session" in of(capture.check(home, NOW), "note")[0].message
     events.append(home, {"v": 1, "event": "Stop", "session_id": "s", "ts": utc_now(NOW - 7300)})

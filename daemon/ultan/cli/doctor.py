@@ -18,9 +18,10 @@ _COLOURS = {"ok": "green", "note": "blue", "warning": "yellow", "error": "red"}
 @click.command(epilog=example("ultan doctor"), short_help="Find what is wrong.")
 @json_option
 def doctor(as_json: bool) -> int:
-    """Look at the install, the daemon, the hooks' events and complaints, the library and the disk.
+    """Look at the install, the models, the daemon, the hooks' events and complaints, the library, the disk.
 
-    Nothing is changed. The exit code is 1 if there is a warning or an error.
+    Models are loaded as config.toml names them, never downloaded. Nothing is changed. The exit code is 1 if
+    there is a warning or an error.
     """
     from ultan.service.doctor import examine, healthy
 

@@ -6,6 +6,7 @@ import json
 import os
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -94,14 +95,18 @@ def gathered(home: Home, now: float) -> dict[str, Any]:
         "bytes": {
             "library": weight(Path(home.knowledge)),
             "events": sum(weight(path) for path in Path(home.root).glob("events*.jsonl")),
-            "index": weight(Path(home.bm25_index))
-            + weight(Path(home.embeddings_index))
-            + weight(Path(home.catalog)),
+            "index": sum(map(weight, index_files(home))),
             "journal": weight(Path(home.journal)),
             "recall": weight(Path(home.recall)),
             "runtime": weight(Path(home.runtime)),
         },
     }
+
+
+def index_files(home: Home) -> Iterator[Path]:
+    """What is derived from the library; the token vectors' file has a small one beside it."""
+    yield from map(Path, (home.bm25_index, home.embeddings_index, home.catalog))
+    yield from Path(home.root).glob(Path(home.tokens_index).name + "*")
 
 
 def indexed_model(home: Home) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from ultan.service.checks import capture, daemon, install, library, place
+from ultan.service.checks import capture, daemon, install, library, models, place
 from ultan.service.checks.finding import Finding
 from ultan.wire.home import Home
 
@@ -14,6 +14,7 @@ def examine(home: Home, environ: Mapping[str, str], now: float) -> list[Finding]
     checks: dict[str, Callable[[], Iterator[Finding]]] = {
         "platform": lambda: place.check(home),
         "install": lambda: install.check(home, environ),
+        "models": lambda: models.check(home),
         "daemon": lambda: daemon.check(home, now),
         "capture": lambda: capture.check(home, now),
         "library": lambda: library.check(home, now),

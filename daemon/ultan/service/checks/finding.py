@@ -6,12 +6,13 @@ import time
 from dataclasses import asdict, dataclass
 
 LEVELS = ("ok", "note", "warning", "error")
+INSTALL = "from the checkout or the plugin's folder: ./tools/ultan setup"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """area: install, daemon, capture, library, home or platform. level: see LEVELS; a warning or an error is
-    something that the person should put right, and `fix` says how."""
+    """area: install, models, daemon, capture, library, home or platform. level: see LEVELS; a warning or an
+    error is something that the person should put right, and `fix` says how."""
 
     area: str
     level: str

@@ -8,27 +8,24 @@ import platform
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
-from ultan.service.checks.finding import Finding
+from ultan.service.checks.finding import INSTALL, Finding
 from ultan.wire import runtime
 from ultan.wire.files import read_limited
 from ultan.wire.home import Home
 from ultan.wire.version import VERSION
 
-_INSTALL = "from the checkout or the plugin's folder: ./tools/ultan setup"
 OLDEST_PYTHON = (3, 11)
 
 
 def check(home: Home, environ: Mapping[str, str]) -> Iterator[Finding]:
-    """The runtime, the interpreter, the models."""
+    """The runtime, the interpreter."""
     yield from _runtime(home, dict(environ))
     version = platform.python_version()
     if sys.version_info >= OLDEST_PYTHON:
         yield Finding("install", "ok", f"Python {version} at {sys.executable}")
     else:
-        yield Finding("install", "error", f"Python {version} is too old, 3.11 is needed", _INSTALL)
-    yield from models()
+        yield Finding("install", "error", f"Python {version} is too old, 3.11 is needed", INSTALL)
 
 
 def _runtime(home: Home, environ: dict[str, str]) -> Iterator[Finding]:
@@ -39,10 +36,10 @@ def _runtime(home: Home, environ: dict[str, str]) -> Iterator[Finding]:
         message = f"no runtime in {folder}: hooks record and answer by words alone, no daemon starts"
         if progress:
             message += f" (the installer says: {progress})"
-        yield Finding("install", "warning", message, _INSTALL + _missing(environ))
+        yield Finding("install", "warning", message, INSTALL + _missing(environ))
     elif runtime.is_older(found.version):
         message = f"the runtime is version {found.version}, this code is {VERSION}"
-        yield Finding("install", "warning", message, _INSTALL)
+        yield Finding("install", "warning", message, INSTALL)
     else:
         yield Finding("install", "ok", f"runtime {found.version} at {found.code}")
 
@@ -67,24 +64,3 @@ def _missing(environ: Mapping[str, str]) -> str:
     if any(shutil.which(name, path=path) for name in pythons) or sys.version_info >= OLDEST_PYTHON:
         return ""
     return " (it needs uv, https://docs.astral.sh/uv, or Python 3.11 or later; neither was found)"
-
-
-def models(folder: Path | None = None) -> Iterator[Finding]:
-    """Whether the packaged weights are there, byte for byte. folder: where they lie, else their package."""
-    try:
-        from ultan.retrieval import embedded
-        from ultan.retrieval.models import ModelUnavailable
-    except ImportError as error:
-        yield Finding("install", "error", f"a package is missing: {error.name}", _INSTALL)
-        return
-    try:
-        place = folder or embedded.find_folder()
-        for name, wanted in embedded.SHA256.items():
-            embedded.check_file(place / name, wanted)
-    except ModelUnavailable as error:
-        message = (
-            f"the model {error.model} cannot be used: {error.reason}; notes are found by their words alone"
-        )
-        yield Finding("install", "error", message, _INSTALL)
-    else:
-        yield Finding("install", "ok", f"model {embedded.MODEL}, as it was published")
