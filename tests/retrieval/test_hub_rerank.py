@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -138,6 +142,15 @@ def test_only_models_that_say_so_are_asked_about_other_scripts(stand_in: type[St
     assert not HubReranker.load("BAAI/bge-reranker-v2-m3", make=stand_in).english_only
 
 
+def test_a_model_that_cannot_judge_says_so_when_it_is_loaded(stand_in: type[StandIn]) -> None:
+    class Broken(stand_in):  # type: ignore[misc, valid-type]  # a class made by a fixture
+        def predict(self, *arguments: Any, **options: Any) -> np.ndarray:
+            raise TypeError("no such layer")
+
+    with pytest.raises(ModelUnavailable, match=r"cannot judge a pair .*no such layer"):
+        HubReranker.load("someone/judge", make=Broken)
+
+
 def test_a_classifier_of_several_labels_is_refused(stand_in: type[StandIn]) -> None:
     stand_in.num_labels = 3
     with pytest.raises(ModelUnavailable, match="3 numbers a pair"):
@@ -261,6 +274,41 @@ def test_a_real_embedder_and_a_real_classifier_are_no_cross_encoders(tiny: str, 
         HubReranker.load(embedder)
     with pytest.raises(ModelUnavailable, match="3 numbers"):
         HubReranker.load(save(tmp_path / "three", "BertForSequenceClassification", num_labels=3))
+
+
+def test_what_was_downloaded_is_loaded_without_a_word_to_anybody(tiny: str, tmp_path: Path) -> None:
+    cache = tmp_path / "hf/hub/models--someone--judge"
+    (cache / "refs").mkdir(parents=True)
+    (cache / "refs/main").write_text("0123456789abcdef0123456789abcdef01234567")
+    shutil.copytree(tiny, cache / "snapshots/0123456789abcdef0123456789abcdef01234567")
+    program = """
+import socket, sys
+asked = []
+def refuse(*arguments, **options):
+    asked.append(arguments)
+    raise OSError("no network")
+socket.getaddrinfo = socket.socket.connect = refuse
+from ultan.retrieval.hub_rerank import HubReranker
+print(HubReranker.load("someone/judge").id)
+try:
+    HubReranker.load("someone/other", fetch=False)
+except Exception as error:
+    print(type(error).__name__)
+print(asked)
+"""
+    bare = {
+        name: value for name, value in os.environ.items() if not name.startswith(("HF_", "TRANSFORMERS_"))
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**bare, "HF_HOME": str(tmp_path / "hf"), "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    id, other, asked = done.stdout.splitlines() or [done.stderr, "", ""]
+    assert id.startswith("someone--judge/")
+    assert (other, asked) == ("ModelUnavailable", "[]")
 
 
 def test_a_name_that_is_not_on_the_disk_says_so_offline(tiny: str) -> None:

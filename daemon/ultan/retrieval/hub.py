@@ -154,6 +154,8 @@ def load_model(
 
 def _maker(name: str, kind: str) -> Callable[..., Any]:
     """A class of sentence_transformers, imported now, which brings torch. Raises ModelUnavailable."""
+    # Else the hub is asked which agents there are, and told which of them runs this, whatever else is asked.
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     try:
         found: Callable[..., Any] = getattr(importlib.import_module("sentence_transformers"), kind)
     except ImportError as error:

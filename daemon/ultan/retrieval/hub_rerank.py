@@ -38,7 +38,14 @@ class HubReranker:
         wanted, revision = split(name)
         model = load_model("CrossEncoder", wanted, revision, {}, make=make, fetch=fetch)
         refuse(model, wanted)
-        return cls(model, wanted, weights(model, wanted))
+        found = cls(model, wanted, weights(model, wanted))
+        try:
+            found.score("", "")  # the first is slow, and what cannot judge should say so now
+        except Exception as error:  # whatever the model raises
+            raise ModelUnavailable(
+                wanted, f"it cannot judge a pair ({type(error).__name__}: {error})"
+            ) from error
+        return found
 
     def ready(self) -> None:
         """It is."""
