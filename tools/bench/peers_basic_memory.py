@@ -18,8 +18,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from peers_lexical import Answer, Hits
+from ultan.library.errors import UltanError
 from ultan.retrieval.embedded import FOLDER, MODEL, find_folder
-from ultan.retrieval.evaluate import Prompt
 from ultan.service import installing, interpreters
 
 VERSION = "0.24.1"
@@ -28,57 +29,63 @@ DRIVER = Path(__file__).with_name("peers_basic_memory_driver.py")
 # Where the version's fastembed looks for the model of its default settings.
 _MODEL_PLACE = "models--Qdrant--bge-small-en-v1.5-onnx-Q"
 _SPECIAL = {f"{name}_token": f"[{name.upper()}]" for name in ("unk", "sep", "pad", "cls", "mask")}
+# Its vectors are an extension of SQLite, which not every build of Python can load.
+_LOADS_EXTENSIONS = "import sqlite3; print(hasattr(sqlite3.Connection, 'enable_load_extension'))"
+_PACKAGES = "import sysconfig; print(sysconfig.get_path('purelib'))"
+_STAND_IN = (
+    "import sys, pysqlite3; sys.modules.update({'sqlite3': pysqlite3, 'sqlite3.dbapi2': pysqlite3.dbapi2})\n"
+)
 # Hits are asked for without regard to their scope, so that enough of those in scope are among them.
 DEPTH = 100
 
 
-class Missing(Exception):
-    """basic-memory cannot be had or does not work here; the text says why."""
+class Missing(UltanError):
+    """basic-memory cannot be had or does not work here."""
+
+    def __init__(self, why: str, advice: str = "") -> None:
+        super().__init__(f"basic-memory {' '.join(why.split())}"[:400], "", advice)
 
 
-Say = Callable[[str], None]
-
-
-def provide(cache: Path, python: Path | None, say: Say) -> Path:
+def provide(cache: Path, python: Path | None, say: Callable[[str], None]) -> Path:
     """The interpreter of an environment that has basic-memory, installed if need be. Raises Missing.
 
     python: who is to run it; None: the first fit one that is found.
     """
     venv = cache / f"basic-memory-{VERSION}"
     runs, whole = Path(installing.python_of(str(venv))), venv / "whole"
-    if whole.is_file() and (python is None or whole.read_text("utf-8") == str(python)):
+    if whole.is_file():
         return runs
     environ = installing.environment(dict(os.environ))
-    uv = interpreters.find_uv(environ)
-    maker = str(python) if python else fit(environ)
-    if maker is None and uv is None:
-        raise Missing(
-            "needs Python 3.12 or later, and none was found (nor uv): --basic-memory-python names one"
-        )
+    maker, uv = str(python) if python else fit(environ), interpreters.find_uv(environ)
     say(f"installing basic-memory {VERSION} into {venv}")
     shutil.rmtree(venv, ignore_errors=True)
-    if uv is not None:
-        _run([uv, "venv", "--quiet", "--no-project", "--python", maker or "3.13", str(venv)], environ)
-        install = [uv, "pip", "install", "--quiet", "--python", str(runs)]
+    if maker is not None:
+        _run([maker, "-I", "-m", "venv", str(venv)], environ)
+    elif uv is not None:
+        _run([uv, "venv", "--quiet", "--no-project", "--seed", "--python", "3.13", str(venv)], environ)
     else:
-        _run([str(maker), "-I", "-m", "venv", str(venv)], environ)
-        install = [str(runs), "-I", "-m", "pip", "install", "--quiet"]
+        raise Missing("needs Python 3.12 or later, and none was found.", "Name one: --basic-memory-python.")
+    install = [str(runs), "-I", "-m", "pip", "install", "--quiet"]
     _run([*install, f"basic-memory=={VERSION}"], environ)
-    whole.write_text(str(python or ""), "utf-8")
+    if _run([str(runs), "-I", "-c", _LOADS_EXTENSIONS], environ).strip() != "True":
+        say("its Python cannot load SQLite's extensions; pysqlite3 stands in for sqlite3")
+        _run([*install, "--only-binary", ":all:", "pysqlite3-binary"], environ)
+        folder = _run([str(runs), "-I", "-c", _PACKAGES], environ).strip()
+        Path(folder, "pysqlite3.pth").write_text(_STAND_IN, "utf-8")
+    whole.touch()
     return runs
 
 
 def fit(environ: dict[str, str]) -> str | None:
     """The path of a Python that basic-memory runs on."""
     paths = interpreters.candidates(environ, sys.executable, sys.platform == "darwin")
-    found = [
-        one for one in (interpreters.ask(path, environ) for path in paths) if one is not None and one.venv
-    ]
-    found = [one for one in found if one.minor in PYTHONS]
+    asked = (interpreters.ask(path, environ) for path in paths)
+    found = [one for one in asked if one is not None and one.venv and one.minor in PYTHONS]
     return min(found, key=lambda one: PYTHONS.index(one.minor)).path if found else None
 
 
-def _run(line: list[str], environ: dict[str, str]) -> None:
+def _run(line: list[str], environ: dict[str, str]) -> str:
+    """What a program printed. Raises Missing with the last line of its complaint."""
     try:
         done = subprocess.run(
             line, env=environ, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
@@ -86,26 +93,23 @@ def _run(line: list[str], environ: dict[str, str]) -> None:
     except OSError as error:
         raise Missing(f"cannot be installed: {error}") from error
     if done.returncode:
-        last = next((text for text in reversed(done.stderr.splitlines()) if text.strip()), "no reason given")
-        raise Missing(f"cannot be installed: {last.strip()}")
+        told = [text for text in (done.stdout + done.stderr).splitlines() if text.strip()]
+        raise Missing(f"cannot be installed: {told[-1] if told else 'no reason given'}")
+    return done.stdout
 
 
-def lay_model(cache: Path) -> bool:
-    """Lays the packaged model as fastembed's cache has it; whether there is one."""
-    try:
-        source = find_folder(FOLDER, MODEL)
-        place = cache / _MODEL_PLACE
-        files = place / "snapshots" / "packaged"
-        files.mkdir(parents=True)
-        for name in ("config.json", "tokenizer.json", "tokenizer_config.json"):
-            shutil.copyfile(source / name, files / name)
-        shutil.copyfile(source / "model.onnx", files / "model_optimized.onnx")
-    except Exception:  # without it there is only the search by words
-        return False
+def lay_model(cache: Path) -> None:
+    """Lays the packaged model as fastembed's cache has it. Raises ModelUnavailable or OSError."""
+    source = find_folder(FOLDER, MODEL)
+    place = cache / _MODEL_PLACE
+    files = place / "snapshots" / "packaged"
+    files.mkdir(parents=True)
+    for name in ("config.json", "tokenizer.json", "tokenizer_config.json"):
+        shutil.copyfile(source / name, files / name)
+    shutil.copyfile(source / "model.onnx", files / "model_optimized.onnx")
     (files / "special_tokens_map.json").write_text(json.dumps(_SPECIAL), "utf-8")
     (place / "refs").mkdir()
     (place / "refs" / "main").write_text("packaged", "utf-8")
-    return True
 
 
 class Talk:
@@ -187,7 +191,7 @@ class Peer:
         self.version = VERSION
         self.errors: list[str] = []
 
-    def start(self) -> Callable[[Prompt], list[tuple[str, float]]]:
+    def start(self) -> Answer:
         """Raises Missing, also where the search itself does not work here."""
         done = self.talk.ask(index=str(self.notes), mode=self.mode)
         if "error" in done:
@@ -198,9 +202,9 @@ class Peer:
             raise Missing(f"its {self.mode} search does not work here: {tried['error']}")
         return self.answer
 
-    def answer(self, prompt: Prompt) -> list[tuple[str, float]]:
+    def answer(self, prompt: str) -> Hits:
         """(id, score), best first; none where it answers with an error, which is kept."""
-        found = self.talk.ask(query=prompt.text, mode=self.mode, limit=DEPTH)
+        found = self.talk.ask(query=prompt, mode=self.mode, limit=DEPTH)
         if "error" in found:
             self.errors.append(str(found["error"]))
             return []

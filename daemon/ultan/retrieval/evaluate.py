@@ -56,6 +56,7 @@ def evaluate(
     run_path: str | Path | None = None,
     progress: Progress | None = None,
     embedder: Embedder | None = None,
+    settings: Settings | None = None,
 ) -> dict[str, object]:
     """The figures of metrics.figures for the pipeline with this embedder (None: by words alone).
 
@@ -65,7 +66,9 @@ def evaluate(
     prompts = read_prompts(queries_path)
     with tempfile.TemporaryDirectory(prefix="ultan-eval-") as folder:
         home = Home(str(Path(folder, "home")))
-        pipeline = build(home, read_lines(entries_path, ("id", "title")), embedder, progress)
+        pipeline = build(
+            home, read_lines(entries_path, ("id", "title")), embedder, progress, settings=settings
+        )
         rankings = rank_all(pipeline, prompts, progress)
     surfaced = {
         prompt.id: tuple(candidate.id for candidate in ranking.chosen)[:LIMIT]
