@@ -179,6 +179,10 @@ def test_why_tells_the_story_of_the_newest_prompt(ultan: Any, home: Home) -> Non
     recall.append(home, record)
     out = ultan("why", "--session", "s-1").out
     assert "deploy on Friday?" in out and "below threshold" in out and "0.71" in out
-    value = ultan("why", "--prompt", "p-1", "--json").value
-    assert value["candidates"] == candidates and value["ok"] is True
+    value = ultan("why", "--prompt-id", "p-1", "--json").value
+    held = [
+        {name: item[name] for name in told}
+        for item, told in zip(value["candidates"], candidates, strict=True)
+    ]
+    assert held == candidates and value["ok"] is True
     assert ultan("why", "--session", "other", "--json").value == {"ok": False, "found": False}
