@@ -32,8 +32,10 @@ def fts5(entries: Sequence[Entry]) -> Answer:
 
     def answer(prompt: str) -> Hits:
         asked = " OR ".join(f'"{word}"' for word in dict.fromkeys(words(prompt)))
+        if not asked:
+            return []
         found = base.execute("SELECT id, -bm25(note) AS score FROM note(?) ORDER BY score DESC", (asked,))
-        return list(found) if asked else []
+        return list(found)
 
     return answer
 
