@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ultan.cli.story import columns, story, wrapped
+from ultan.cli.layout import columns, wrapped
+from ultan.cli.story import story
 from ultan.recall.why import told
 from ultan.wire import recall
 from ultan.wire.home import Home

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import textwrap
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ultan.cli.layout import WIDTH, clipped, fitting, minute, wrapped
 from ultan.recall.terms import meaning
 from ultan.recall.verdict import against_all, behind, compared, percent, placed_score
 from ultan.recall.why import Explanation
 from ultan.wire.block import neutralise
 from ultan.wire.form import form_of
 
-WIDTH = 80
 PROMPT_CHARS = 300
 # What adds less than this to the log-odds is told as a number only.
 LITTLE = 0.005
@@ -50,7 +48,7 @@ def head(found: Explanation) -> list[str]:
     total = found.timings_ms.get("total", sum(found.timings_ms.values()))
     by = {"fallback": "the words alone", "now": "asked now"}.get(found.via, f"the {clipped(found.via, 20)}")
     where.append(f"{by}, {total:.0f} ms" if found.timings_ms else by)
-    return [*wrapped(told, "> ", "  "), *wrapped(f"{_minute(found.ts)}, {', '.join(where)}", "  ", "  ")]
+    return [*wrapped(told, "> ", "  "), *wrapped(f"{minute(found.ts)}, {', '.join(where)}", "  ", "  ")]
 
 
 def tally(found: Explanation) -> list[str]:
@@ -172,50 +170,6 @@ def listed(head: str, told: Iterable[str], between: str = ", ") -> list[str]:
     return wrapped(text, f"    {head}: ", "      ") if text else []
 
 
-def wrapped(text: str, first: str = "", rest: str = "") -> list[str]:
-    """A text in lines of WIDTH columns; what has no spaces is broken."""
-    lines: list[str] = []
-    for line in textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=rest) or [first.rstrip()]:
-        while columns(line) > WIDTH:  # letters of two columns
-            kept = cut(line, WIDTH)
-            lines.append(kept)
-            line = rest + line[len(kept) :]
-        lines.append(line)
-    return lines
-
-
-def fitting(text: str, width: int) -> str:
-    """A text on one line of so many columns."""
-    return text if columns(text) <= width else cut(text, width - 1).rstrip() + "…"
-
-
-def cut(text: str, width: int) -> str:
-    """The longest beginning of so many columns."""
-    used = 0
-    for at, char in enumerate(text):
-        used += _wide(char)
-        if used > width:
-            return text[:at]
-    return text
-
-
-def columns(text: str) -> int:
-    """How many columns of a terminal a text takes."""
-    return len(text) if text.isascii() else sum(_wide(char) for char in text)
-
-
-def _wide(char: str) -> int:
-    if unicodedata.combining(char):
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
-
-
-def clipped(text: object, limit: int) -> str:
-    """A text of anybody on one line, harmless, and no longer than that."""
-    plain = neutralise(str(text if text is not None else ""))
-    return plain if len(plain) <= limit else plain[: limit - 1].rstrip() + "…"
-
-
 def figure(value: object) -> str:
     return f"{value:.3g}" if isinstance(value, int | float) and not isinstance(value, bool) else "-"
 
@@ -228,8 +182,3 @@ def ordinal(number: int) -> str:
 def _word(name: str) -> str:
     """A name of a stage or a score; it comes from a file."""
     return clipped(name, 24)
-
-
-def _minute(ts: str) -> str:
-    """2027-01-15T08:00:00Z as 2027-01-15 08:00 UTC."""
-    return f"{clipped(ts, 20)[:16].replace('T', ' ')} UTC" if ts else "at an unknown time"
