@@ -103,6 +103,21 @@ def test_why_tells_what_was_considered_for_the_last_prompt_of_this_session(home:
     told = typed(home, "ultan:ultan-why")
     assert "global/a: shown" in told
     assert "global/b: below threshold (probability 0.1, bm25 0.5)" in told
+    assert "ultan why --session s-1" in told
+
+
+def test_why_says_who_overrides_a_note_and_leaves_the_small_numbers_to_the_terminal(home: Home) -> None:
+    candidates: list[dict[str, object]] = [
+        {"id": "global/a", "scores": {"bm25": 1.2, "words": 2}, "ranks": {"bm25": 1}, "probability": 0.2},
+        {"id": "global/b", "scores": {"bm25": 0.5}, "cut": "overridden", "because": "projects/x/b"},
+    ]
+    candidates[0]["cut"] = "below threshold"
+    record = recall.line("daemon", "s-1", "p-0", None, "deploy?", candidates, {}, NOW, threshold=0.27)
+    recall.append(home, record)
+    told = typed(home, "ultan:ultan-why")
+    assert "global/a: below threshold (probability 0.2, bm25 1.2)" in told
+    assert "global/b: overridden (projects/x/b) (bm25 0.5)" in told
+    assert "from a probability of 0.27 on" in told
 
 
 def test_other_commands_are_recorded_and_answered_with_nothing(home: Home) -> None:

@@ -91,12 +91,23 @@ def explained(call: Call) -> str:
     for candidate in candidates[:8] if isinstance(candidates, list) else []:
         if isinstance(candidate, dict):
             entry_id = str(candidate.get("id"))
-            verdict = "shown" if entry_id in shown else _line(candidate.get("cut") or "not shown", 60)
+            verdict = "shown" if entry_id in shown else _cut(candidate)
             lines.append("- %s: %s (%s)" % (_line(entry_id, 150), verdict, _scores(candidate)))
     if len(lines) == 1:
         lines.append("- nothing in the library came near")
-    lines.append("All scores: ultan why")
+    threshold = record.get("threshold")
+    if isinstance(threshold, (int, float)) and len(lines) > 1:
+        lines.append("A note is shown from a probability of %s on." % round(threshold, 3))
+    session = call.text("session_id")
+    plain = session.replace("-", "").replace("_", "").isalnum() and not session.startswith("-")
+    lines.append("What each number is made of: ultan why" + (" --session " + session if plain else ""))
     return "\n".join(lines)
+
+
+def _cut(candidate: dict[str, object]) -> str:
+    """Why a candidate was not shown, and which scope, status or other note it was because of."""
+    because = _line(candidate.get("because"), 150)
+    return _line(candidate.get("cut") or "not shown", 60) + (" (%s)" % because if because else "")
 
 
 def _line(value: object, limit: int) -> str:
@@ -104,8 +115,11 @@ def _line(value: object, limit: int) -> str:
 
 
 def _scores(candidate: dict[str, object]) -> str:
-    scores = candidate.get("scores")
+    """The probability, and the scores that gave it a place, where the record says which; else all."""
+    scores, ranks = candidate.get("scores"), candidate.get("ranks")
     parts = ["probability %s" % candidate["probability"]] if candidate.get("probability") is not None else []
     for name, value in scores.items() if isinstance(scores, dict) else []:
+        if isinstance(ranks, dict) and name not in ranks:
+            continue
         parts.append("%s %s" % (_line(name, 20), round(value, 3) if isinstance(value, (int, float)) else "-"))
     return ", ".join(parts)
