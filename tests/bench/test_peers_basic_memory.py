@@ -102,13 +102,16 @@ def test_it_runs_without_the_persons_settings_and_without_a_hub() -> None:
 
 @pytest.fixture
 def commands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Any]:
-    """What provide() would run; answers[a word of the line] is what that prints."""
+    """What provide() would run; answers[a part of the last word] is what that prints, None: it fails."""
     seen: dict[str, Any] = {"lines": [], "answers": {"enable_load_extension": "True\n"}}
 
     def run(line: list[str], environ: dict[str, str]) -> str:
         seen["lines"].append(line)
         (tmp_path / f"basic-memory-{other.VERSION}").mkdir(exist_ok=True)
-        return next((told for word, told in seen["answers"].items() if word in line[-1]), "")
+        told = next((told for word, told in seen["answers"].items() if word in line[-1]), "")
+        if told is None:
+            raise other.Missing("cannot be installed: no such package")
+        return told
 
     monkeypatch.setattr(other, "_run", run)
     return seen
@@ -130,6 +133,15 @@ def test_a_python_without_extensions_of_sqlite_gets_a_stand_in(
     other.provide(tmp_path, Path("/usr/bin/python3.12"), told.append)
     assert [line[-1] for line in commands["lines"]].count("pysqlite3-binary") == 1
     assert "pysqlite3" in (tmp_path / "pysqlite3.pth").read_text() and "stands in" in told[-1]
+
+
+def test_without_the_stand_in_there_is_still_the_search_by_words(
+    commands: dict[str, Any], tmp_path: Path
+) -> None:
+    commands["answers"].update({"enable_load_extension": "False\n", "pysqlite3-binary": None})
+    told: list[str] = []
+    other.provide(tmp_path, Path("/usr/bin/python3.12"), told.append)
+    assert told[-1].endswith("without vectors") and not list(tmp_path.glob("*.pth"))
 
 
 def test_without_a_fit_python_nothing_is_tried(

@@ -68,10 +68,14 @@ def provide(cache: Path, python: Path | None, say: Callable[[str], None]) -> Pat
     install = [str(runs), "-I", "-m", "pip", "install", "--quiet"]
     _run([*install, f"basic-memory=={VERSION}"], environ)
     if _run([str(runs), "-I", "-c", _LOADS_EXTENSIONS], environ).strip() != "True":
-        say("its Python cannot load SQLite's extensions; pysqlite3 stands in for sqlite3")
-        _run([*install, "--only-binary", ":all:", "pysqlite3-binary"], environ)
-        folder = _run([str(runs), "-I", "-c", _PACKAGES], environ).strip()
-        Path(folder, "pysqlite3.pth").write_text(_STAND_IN, "utf-8")
+        try:
+            _run([*install, "--only-binary", ":all:", "pysqlite3-binary"], environ)
+        except Missing:
+            say("its Python cannot load SQLite's extensions: without vectors")
+        else:
+            say("its Python cannot load SQLite's extensions; pysqlite3 stands in for sqlite3")
+            folder = _run([str(runs), "-I", "-c", _PACKAGES], environ).strip()
+            Path(folder, "pysqlite3.pth").write_text(_STAND_IN, "utf-8")
     whole.touch()
     return runs
 
