@@ -7,6 +7,7 @@ searches waits.
 
 from __future__ import annotations
 
+import importlib
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -28,6 +29,7 @@ class HubReranker:
 
     def __init__(self, model: Any, name: str, digest: str) -> None:
         self._model = model
+        self._identity = _identity()
         self._guard = threading.Lock()
         self.english_only = name not in MULTILINGUAL
         self.id = f"{name.replace('/', '--')}/{digest[:12]}"
@@ -54,7 +56,7 @@ class HubReranker:
         """The model's logit, whatever function the model would put on it."""
         pair = (shorten(query, QUERY_CHARACTERS), shorten(text, TEXT_CHARACTERS))
         with self._guard:
-            found = self._model.predict([pair], activation_fn=_as_it_is, show_progress_bar=False)
+            found = self._model.predict([pair], activation_fn=self._identity, show_progress_bar=False)
         return float(found[0])
 
 
@@ -71,5 +73,10 @@ def refuse(model: Any, name: str) -> None:
         raise ModelUnavailable(name, f"it is no cross-encoder but a {saved[0]}, without a head that scores")
 
 
-def _as_it_is(scores: Any) -> Any:
-    return scores
+def _identity() -> Callable[[Any], Any]:
+    """What leaves a logit as it is; sentence-transformers 5 takes a module of torch only."""
+    try:
+        found: Callable[[Any], Any] = importlib.import_module("torch").nn.Identity()
+    except ImportError:  # then the model is a stand-in
+        return lambda scores: scores
+    return found
