@@ -24,7 +24,7 @@ def test_the_fallback_in_the_hooks_has_the_coefficients_of_the_words_set() -> No
 def test_gate_json_says_how_it_came_about_and_what_it_is_worth() -> None:
     found = json.loads(gate.PATH.read_text("utf-8"))
     assert "Refit" in found["how"]
-    assert set(found["sets"]) == {MODEL, gate.WORDS}
+    assert set(found["sets"]) == {MODEL, MODEL + gate.PLAIN, gate.WORDS}
     for fields in found["sets"].values():
         for figures in fields["figures"].values():
             assert all(0 < row["prime_score"] < 1 for row in figures.values())
@@ -36,6 +36,14 @@ def test_a_model_without_a_set_of_its_own_is_judged_by_words() -> None:
     assert gate.load("unknown/1").full is None
     assert gate.load(None).threshold == lexical.THRESHOLD
     assert gate.load(f"{MODEL}/abc").full is not None
+
+
+def test_without_token_vectors_the_set_that_does_without_them_decides() -> None:
+    one = gate.load(f"{MODEL}/abc")
+    assert one.full is not None and one.plain is not None
+    assert one.fitting(list(one.full.weights)) is one.full
+    assert one.fitting([name for name in one.full.weights if not name.startswith("late")]) is one.plain
+    assert one.fitting(["words", "coverage"]) is None
 
 
 @given(st.floats(0.001, 0.999), st.floats(0.01, 0.99), st.floats(0.01, 0.99))
@@ -67,26 +75,27 @@ def test_a_sample_counts_as_much_as_its_weight() -> None:
 
 
 def test_what_a_prompt_asks_is_judged_by_a_fit_that_did_not_see_it() -> None:
+    count = 2000
     rng = np.random.default_rng(5)
-    vectors = rng.standard_normal((200, 6))
+    vectors = rng.standard_normal((count, 6))
     prompts = [
         Prompt(str(n), "", None, {"global/a": 2} if row[0] > 0 else {}, "") for n, row in enumerate(vectors)
     ]
     samples = fit.Samples(
         prompts,
-        ["one"] * 200,
-        np.ones(200),
+        ["one"] * count,
+        np.ones(count),
         vectors,
-        ["global/a"] * 200,
-        rng.standard_normal((200, 1)),
+        ["global/a"] * count,
+        rng.standard_normal((count, 1)),
         np.array([bool(prompt.grades) for prompt in prompts]),
-        np.arange(200),
+        np.arange(count),
     )
-    asks = fit.fit_asks(samples, np.ones(200, dtype=bool))
+    asks = fit.fit_asks(samples, np.ones(count, dtype=bool))
     said = np.array([asks.log_odds(vector.astype(np.float32)) > 0 for vector in vectors])
     assert (said == samples.label).mean() > 0.9
     # Labels without any sense cannot be learnt by heart: what is said of a prompt does not know its label.
     shuffled = [Prompt(p.id, "", None, {"global/a": 2} if rng.random() < 0.5 else {}, "") for p in prompts]
     blind = replace(samples, prompts=shuffled, label=np.array([bool(p.grades) for p in shuffled]))
-    column = fit.with_asks(blind, np.ones(200, dtype=bool))[:, -1]
+    column = fit.with_asks(blind, np.ones(count, dtype=bool))[:, -1]
     assert abs(np.corrcoef(column, blind.label)[0, 1]) < 0.25

@@ -79,7 +79,8 @@ def test_each_cut_has_its_reason(home: Home, write: Write, embedder: Embedder | 
         write(f"global/deploy/n{number}", f"No deploys on Fridays {number}", FRIDAY[2])
     write("global/old", "No deploys on Fridays", FRIDAY[2], status="deprecated")
     write("global/broken", '"No deploys on Fridays', FRIDAY[2])
-    write("projects/bank/mine", "Deploys on Fridays are fine", FRIDAY[2], supersedes="[global/deploy/n4]")
+    theirs = "Ship to production whenever the checks are green, somebody is on call all week."
+    write("projects/bank/mine", "Deploys on Fridays are fine", theirs, supersedes="[global/deploy/n4]")
     write("projects/shop/other", "No deploys on Fridays", FRIDAY[2])
     pipe = pipeline(home, embedder, Settings(max_entries=2))
     query = Query("may we deploy to production on Friday?", "bank", frozenset({"global/deploy/n0"}))

@@ -35,7 +35,7 @@ from peers_lexical import Answer, Entry, Hits, fts5, rank_bm25
 from ultan.library.config import Models
 from ultan.library.errors import UltanError
 from ultan.retrieval import gate as gates
-from ultan.retrieval.backends import load_embedder
+from ultan.retrieval.backends import load_embedder, load_encoder
 from ultan.retrieval.evaluate import Prompt, evaluate, read_lines, read_prompts, write_entry
 from ultan.retrieval.metrics import LIMIT, Outcome, figures, harmonic
 from ultan.retrieval.pipeline import Settings
@@ -144,11 +144,11 @@ class Clock:
 
 def ultan(entries: Path, queries: Path) -> list[Row]:
     """Ultan's rows: as it ships, on unseen prompts, and without a threshold."""
-    embedder = load_embedder(Models())
+    embedder, encoder = load_embedder(Models()), load_encoder(Models())
     rows: list[Row] = []
     for answers, settings in (("its gate", None), ("top 3 always", Settings(threshold=0.0))):
         clock = Clock()
-        found = evaluate(entries, queries, None, clock, embedder, settings)
+        found = evaluate(entries, queries, None, clock, embedder, settings, encoder)
         more = {"ms_per_query": summary(clock.ms), "index_s": round(clock.index_s, 2), "note": embedder.id}
         rows.append({"peer": "ultan", "answers": answers, **found, **more})
     rows.insert(1, {"peer": "ultan", "answers": "unseen prompts", **unseen(embedder.id, queries)})

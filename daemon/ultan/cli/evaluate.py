@@ -14,6 +14,8 @@ from ultan.cli.place import home
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _EXAMPLE = "ultan eval priming --entries entries.jsonl --queries queries.jsonl"
 
+_FIT = "ultan eval fit-gate --set entries.jsonl queries.jsonl 1"
+
 
 @click.group("eval", epilog=example(_EXAMPLE), short_help="Measure quality on labelled sets.")
 def evaluate() -> None:
@@ -32,11 +34,12 @@ def priming(entries: Path, queries: Path, run_file: str | None, as_json: bool) -
     relevant: [{id, grade}], kind}; --run writes {id, surfaced} a line. The models are those of config.toml.
     """
     from ultan.library import config
-    from ultan.retrieval.backends import load_embedder
+    from ultan.retrieval.backends import load_embedder, load_encoder
     from ultan.retrieval.evaluate import evaluate as scored
 
-    embedder = load_embedder(config.load(home()).models)
-    figures = scored(entries, queries, run_file, _progress(as_json), embedder)
+    models = config.load(home()).models
+    embedder, encoder = load_embedder(models), load_encoder(models)
+    figures = scored(entries, queries, run_file, _progress(as_json), embedder, encoder=encoder)
     if as_json:
         emit(figures)
         return
@@ -44,6 +47,64 @@ def priming(entries: Path, queries: Path, run_file: str | None, as_json: bool) -
     table([], [(name, f"{value:.3f}" if isinstance(value, float) else value) for name, value in plain])
     if run_file is not None:
         say(f"What was shown is in {run_file}.")
+
+
+@evaluate.command(epilog=example(_EXAMPLE.replace("priming", "ablation")))
+@click.option("--entries", required=True, type=_FILE, help="The library: one entry a line.")
+@click.option("--queries", required=True, type=_FILE, help="Prompts with the entries that apply, one a line.")
+@json_option
+def ablation(entries: Path, queries: Path, as_json: bool) -> None:
+    """What each model of the pipeline adds to priming, in quality and in milliseconds.
+
+    The first row goes by words alone; each further row has one model more, and the gate that was fitted for
+    it. The cross-encoder has no row: priming does without it, since it adds nothing there.
+    """
+    from ultan.library import config
+    from ultan.retrieval.ablation import SHOWN
+    from ultan.retrieval.ablation import ablation as measured
+    from ultan.retrieval.backends import load_embedder, load_encoder
+
+    models = config.load(home()).models
+    rows = measured(entries, queries, load_embedder(models), load_encoder(models), _progress(as_json))
+    if as_json:
+        emit({"rows": rows})
+        return
+    cells = [(row["with"], *(f"{row[name]:.3f}" for name in SHOWN), f"{row['ms']:.1f}") for row in rows]
+    table(["", *(name.removesuffix("_all") for name in SHOWN), "ms"], cells)
+
+
+@evaluate.command("fit-gate", epilog=example(_FIT))
+@click.option(
+    "--set",
+    "sets",
+    required=True,
+    multiple=True,
+    type=(_FILE, _FILE, click.FloatRange(min=0.0, min_open=True)),
+    metavar="ENTRIES QUERIES WEIGHT",
+    help="A labelled set, and how much a prompt of it counts. Can be given again.",
+)
+@click.option(
+    "--out", type=click.Path(dir_okay=False, path_type=Path), help="Where to, if not over gate.json."
+)
+@json_option
+def fit_gate(sets: tuple[tuple[Path, Path, float], ...], out: Path | None, as_json: bool) -> None:
+    """Fit the gate again: after a change to tokens, evidence, fusion or model. Takes some minutes.
+
+    The coefficients, the figures on prompts that were not fitted on, and how they came about are written to
+    gate.json, which the next start reads. The words alone are fitted on the first set.
+    """
+    from ultan.library import config
+    from ultan.retrieval.backends import load_embedder, load_encoder
+    from ultan.retrieval.gate import PATH
+    from ultan.retrieval.refit import fit_gate as fitted
+
+    where = out or PATH
+    models = config.load(home()).models
+    figures = fitted(sets, where, load_embedder(models), load_encoder(models), hint)
+    if as_json:
+        emit({"path": str(where), "figures": figures})
+        return
+    say(f"The gate is in {where}.")
 
 
 def _progress(as_json: bool) -> Callable[[str, int, int], None] | None:

@@ -57,8 +57,9 @@ def evaluate(
     progress: Progress | None = None,
     embedder: Embedder | None = None,
     settings: Settings | None = None,
+    encoder: TokenEncoder | None = None,
 ) -> dict[str, object]:
-    """The figures of metrics.figures for the pipeline with this embedder (None: by words alone).
+    """The figures of metrics.figures for the pipeline with these models (no embedder: by words alone).
 
     progress(what, done, total) is called while entries are embedded and prompts ranked. run_path: a file to
     write, one {"id", "surfaced"} a prompt. Raises BadData or OSError.
@@ -67,7 +68,7 @@ def evaluate(
     with tempfile.TemporaryDirectory(prefix="ultan-eval-") as folder:
         home = Home(str(Path(folder, "home")))
         pipeline = build(
-            home, read_lines(entries_path, ("id", "title")), embedder, progress, settings=settings
+            home, read_lines(entries_path, ("id", "title")), embedder, progress, encoder, settings=settings
         )
         rankings = rank_all(pipeline, prompts, progress)
     surfaced = {

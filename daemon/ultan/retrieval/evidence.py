@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ultan.retrieval.fields import Fields
 from ultan.retrieval.gate import Asks
 from ultan.retrieval.scene import Scene
 from ultan.wire.catalog import weight_of
@@ -21,6 +22,7 @@ class Evidence:
     words: log(1 + BM25 with smoothed weights), so that a tiny library and a big one speak alike.
     coverage: the share of what the question says that the entry holds.
     named: 1 where the entry holds an identifier of the question.
+    in_title, of_title and so on: the shares of fields.py.
     dense: the cosine; stands_out: how far it is above that of the neighbours.
     late: the mean of the question's tokens' best cosines; late_stands_out: how far it is above that of the
     neighbours among the candidates; late_margin: how far above the best of the others.
@@ -37,6 +39,7 @@ class Evidence:
     def __init__(self, background: float, asks: Asks | None = None) -> None:
         self.background = background
         self.asks = asks
+        self.fields = Fields()
 
     def run(self, scene: Scene) -> None:
         rows = scene.short_rows
@@ -67,6 +70,11 @@ class Evidence:
         scene.evidence["words"] = np.log1p(weights @ held)
         scene.evidence["coverage"] = (weights @ (held > 0)) / asked
         scene.evidence["named"] = (held[names] > 0).any(axis=0).astype(np.float64)
+        ids = [id for row in rows if (id := scene.snapshot.ids[row]) is not None]
+        entries = [scene.snapshot.entries[id] for id in ids]
+        hashes = [scene.snapshot.marks[id].text for id in ids]
+        worth = dict(zip(tokens, weights.tolist(), strict=True))
+        scene.evidence.update(self.fields.shares(entries, hashes, worth, bm25))
 
     def _dense(self, scene: Scene) -> None:
         cosines = scene.legs.get("dense")

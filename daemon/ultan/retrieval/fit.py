@@ -1,39 +1,36 @@
 """Fitting the gate: logistic regression on labelled prompts, judged on prompts that it was not fitted on.
 
-`python -m ultan.retrieval.fit ENTRIES.jsonl PROMPTS.jsonl WEIGHT [ENTRIES PROMPTS WEIGHT ...]` fits the sets
-of the embedder that ships and of the words alone, and writes gate.json; run it after any change to tokens,
-evidence, fusion or model. WEIGHT: how much a prompt of that set counts.
+refit.py, behind `ultan eval fit-gate`, writes what comes of it to gate.json.
 """
 
 from __future__ import annotations
 
-import json
-import re
-import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ultan.retrieval import gate
-from ultan.retrieval.embedded import EmbeddedEmbedder
-from ultan.retrieval.evaluate import Prompt, build, rank_all, read_lines, read_prompts
+from ultan.retrieval import fields, gate
+from ultan.retrieval.evaluate import Prompt, build, rank_all
 from ultan.retrieval.metrics import LIMIT, Outcome, figures
-from ultan.retrieval.models import Embedder
+from ultan.retrieval.models import Embedder, TokenEncoder
+from ultan.retrieval.pipeline import Settings
 from ultan.wire.home import Home
 
 Floats = NDArray[np.float64]
 
 FORM = ("approval", "chore", "fact")
-FEATURES = ("dense", "words", "coverage", "stands_out", "project", *FORM)
+PLAIN_FEATURES = ("dense", "words", "coverage", "stands_out", "project", *FORM, *fields.FEATURES)
+FEATURES = (*PLAIN_FEATURES, "late", "late_stands_out", "late_margin")
 WORD_FEATURES = ("words", "coverage", "project", *FORM)
+# What shares only a common word is far down the list; among the first few the fit is a quieter one.
+WORD_SHORTLIST = 10
 ASKS = "asks"
 RIDGE = 1.0
 # The vector of a prompt has hundreds of dimensions, and there are not many more prompts.
-ASKS_RIDGE = 100.0
+ASKS_RIDGE = 300.0
 FOLDS = 5
 ASKS_FOLDS = 10
 REPEATS = 2
@@ -88,7 +85,12 @@ class Samples:
         return np.array([one == name for one in self.sets])
 
 
-def collect(labelled: Sequence[Labelled], embedder: Embedder | None, names: tuple[str, ...]) -> Samples:
+def collect(
+    labelled: Sequence[Labelled],
+    embedder: Embedder | None,
+    names: tuple[str, ...],
+    encoder: TokenEncoder | None = None,
+) -> Samples:
     """The evidence of every candidate of every prompt, as the pipeline finds it."""
     prompts: list[Prompt] = []
     sets: list[str] = []
@@ -96,7 +98,9 @@ def collect(labelled: Sequence[Labelled], embedder: Embedder | None, names: tupl
     ids, values, label, group = [], [], [], []
     for part in labelled:
         with tempfile.TemporaryDirectory(prefix="ultan-fit-") as folder:
-            rankings = rank_all(build(Home(folder), part.entries, embedder), part.prompts)
+            settings = Settings(shortlist=WORD_SHORTLIST) if embedder is None else None
+            pipeline = build(Home(folder), part.entries, embedder, None, encoder, settings=settings)
+            rankings = rank_all(pipeline, part.prompts)
         for number, ranking in enumerate(rankings, len(prompts)):
             grades = part.prompts[number - len(prompts)].grades
             for candidate in ranking.candidates:
@@ -214,8 +218,10 @@ def scored(samples: Samples, probability: Floats, threshold: float) -> dict[str,
     """The figures of showing, for each prompt, its best candidates above a threshold."""
     surfaced: list[list[str]] = [[] for _ in samples.prompts]
     for place in np.argsort(-probability, kind="stable"):
+        if probability[place] < threshold:
+            break
         shown = surfaced[samples.group[place]]
-        if probability[place] >= threshold and len(shown) < LIMIT:
+        if len(shown) < LIMIT:
             shown.append(samples.ids[place])
     outcomes = [
         Outcome(prompt.kind, prompt.grades, tuple(shown))
@@ -265,9 +271,14 @@ def by_set(samples: Samples, rows: list[Floats], threshold: float) -> dict[str, 
     return found
 
 
-def fit(labelled: Sequence[Labelled], embedder: Embedder | None, names: tuple[str, ...]) -> dict[str, object]:
+def fit(
+    labelled: Sequence[Labelled],
+    embedder: Embedder | None,
+    names: tuple[str, ...],
+    encoder: TokenEncoder | None = None,
+) -> dict[str, object]:
     """One set of gate.json."""
-    samples = collect(labelled, embedder, names)
+    samples = collect(labelled, embedder, names, encoder)
     everything = np.ones(len(samples.prompts), dtype=bool)
     values = with_asks(samples, everything)
     bias, weights = regress(values, samples.label, samples.weight[samples.group])
@@ -297,47 +308,3 @@ def fit(labelled: Sequence[Labelled], embedder: Embedder | None, names: tuple[st
         asks = fit_asks(samples, everything)
         found[ASKS] = {"bias": round(asks.bias, 4), "weights": [round(float(w), 3) for w in asks.weights]}
     return found
-
-
-def main(arguments: Sequence[str]) -> None:
-    """Fit on the given files and write gate.json."""
-    labelled = [
-        Labelled(
-            Path(arguments[at + 1]).resolve().parent.name,
-            read_lines(arguments[at], ("id", "title")),
-            read_prompts(arguments[at + 1]),
-            float(arguments[at + 2]),
-        )
-        for at in range(0, len(arguments), 3)
-    ]
-    embedder = EmbeddedEmbedder.load()
-    sizes = ", ".join(
-        f"{len(one.prompts)} of tests/evals/{one.name} (weight {one.weight:g})" for one in labelled
-    )
-    how = " ".join(
-        f"""Logistic regression (ridge {RIDGE:g} on scaled features) over the candidates of labelled prompts:
-        {sizes}; a candidate applies if it has any label. asks: a logistic (ridge {ASKS_RIDGE:g}) over the
-        prompt's vector that says whether it has any note that applies; the gate is fitted on what it says of
-        prompts that it was not fitted on ({ASKS_FOLDS} folds). The threshold has the best prime_score +
-        {PRECISION_WORTH:g} * precision, summed over the sets, among those with silence_easy >=
-        {LEAST_SILENCE:g} on unseen prompts ({FOLDS} folds, {REPEATS} times).
-        unseen_prompts_and_threshold: the threshold, too, is chosen without the scored prompts.
-        fitted_without_X: nothing of set X was seen. The words alone are fitted on the first set: the second,
-        of hard negatives in plain English, teaches them a silence that other scripts pay for. The word
-        lists that tell a prompt's form (wire/form.py) were written with the prompts of
-        tests/evals/priming known. Refit: python -m ultan.retrieval.fit ENTRIES.jsonl PROMPTS.jsonl WEIGHT
-        [...]""".split()
-    )
-    sets = {
-        embedder.id.partition("/")[0]: fit(labelled, embedder, FEATURES),
-        gate.WORDS: fit(labelled[:1], None, WORD_FEATURES),
-    }
-    text = json.dumps({"format": 1, "how": how, "sets": sets}, indent=1)
-    # One line for the hundreds of weights that nobody reads one by one.
-    text = re.sub(r"\[\s+([-0-9.,\s]+?)\s+\]", lambda m: "[" + " ".join(m.group(1).split()) + "]", text)
-    gate.PATH.write_text(text + "\n", "utf-8")
-    print(text)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -1,13 +1,14 @@
 """The gate: a calibrated probability that an entry applies, and the threshold below which nothing is shown.
 
 A logistic over a few features. Its coefficients, and how they came about, stand in gate.json beside this
-file: one set for each embedder that was measured, and `words` for when no vector speaks.
+file: for each embedder that was measured one set with token vectors and one without (`.../plain`), and
+`words` for when no vector speaks.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from ultan.wire.lexical import FEW_ENTRIES, NAMED
 
 PATH = Path(__file__).with_name("gate.json")
 WORDS = "words"
+PLAIN = "/plain"
 LOG_ODDS = 6.0
 
 
@@ -68,16 +70,20 @@ class Logistic:
 class Gate:
     """Turns evidence into probabilities, all on the scale of one threshold.
 
-    Where the vectors do not speak (no embedder, a foreign script, an entry not embedded yet, a model without
-    a set of its own), the words decide. In a mixed script the better of both counts: an English model
-    never vetoes another language. In a library of a few entries an exact identifier is enough.
+    plain: the set for when there are no token vectors (yet). Where no vectors speak (no embedder, a foreign
+    script, an entry not embedded yet, a model without a set of its own), the words decide. In a mixed script
+    the better of both counts: an English model never vetoes another language. In a library of a few entries
+    an exact identifier is enough.
     """
 
     name = "gate"
 
-    def __init__(self, words: Logistic, full: Logistic | None, english_only: bool = True) -> None:
+    def __init__(
+        self, words: Logistic, full: Logistic | None, english_only: bool = True, plain: Logistic | None = None
+    ) -> None:
         self.words = words
         self.full = full
+        self.plain = plain
         self.english_only = english_only
 
     @property
@@ -96,6 +102,11 @@ class Gate:
         """Whether a kind of evidence makes a difference."""
         return self.full is not None and any(feature.startswith(name) for feature in self.full.weights)
 
+    def fitting(self, evidence: Collection[str]) -> Logistic | None:
+        """The set whose features are all there; None: the words decide."""
+        sets = (one for one in (self.full, self.plain) if one is not None)
+        return next((one for one in sets if all(name in evidence for name in one.weights)), None)
+
     def run(self, scene: Scene) -> None:
         evidence = scene.evidence
         if not len(scene.shortlist):
@@ -105,9 +116,11 @@ class Gate:
         sure = few * (evidence["named"] > 0) * (evidence["coverage"] >= 0.5)
         by_words = np.maximum(by_words, np.where(sure, NAMED, 0.0))
         scene.probability = by_words
-        if self.full is None or not self.full.weights.keys() <= evidence.keys():
+        fits = self.fitting(evidence)
+        if fits is None:
             return
-        found = np.maximum(self.full.probability(evidence), np.where(sure, NAMED, 0.0))
+        found = on_scale(fits.probability(evidence), fits.threshold, self.threshold)
+        found = np.maximum(found, np.where(sure, NAMED, 0.0))
         if self.english_only and foreign_share(scene.query.text) > DOUBTFUL_SHARE:
             found = np.maximum(found, by_words)
         embedded = scene.snapshot.embedded[scene.short_rows]
@@ -129,7 +142,8 @@ def load(embedder_id: str | None, english_only: bool = True, path: Path = PATH) 
     sets = json.loads(path.read_text("utf-8"))["sets"]
     model = (embedder_id or "").partition("/")[0]
     full = _logistic(sets[model]) if model in sets and model != WORDS else None
-    return Gate(_logistic(sets[WORDS]), full, english_only)
+    plain = _logistic(sets[model + PLAIN]) if model + PLAIN in sets else None
+    return Gate(_logistic(sets[WORDS]), full, english_only, plain)
 
 
 def _logistic(fields: Mapping[str, object]) -> Logistic:

@@ -19,7 +19,8 @@ _NEAR = 0.005
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """by: the model that decided. parts: name -> what it added to the log-odds; `bias` is where they start,
-    `scale` brings the words onto the threshold of the vectors. Empty where an exact name was enough.
+    `scale` brings the words, or vectors without token vectors, onto the gate's threshold. Empty where an
+    exact name was enough.
     """
 
     by: str
@@ -29,12 +30,10 @@ class Judgement:
 def judgement(gate: Gate, scores: Mapping[str, float], probability: float) -> Judgement | None:
     """What explains the probability of a candidate with these scores; None where this gate does not."""
     found = []
-    if gate.full is not None:
-        found.append(Judgement(VECTORS, _parts(gate.full, scores)))
-    words = _parts(gate.words, scores)
-    if words and gate.threshold != gate.words.threshold:
-        words["scale"] = _log_odds(gate.threshold) - _log_odds(gate.words.threshold)
-    found.append(Judgement(WORDS, words))
+    for model in (gate.full, gate.plain):
+        if model is not None:
+            found.append(Judgement(VECTORS, _scaled(_parts(model, scores), model, gate)))
+    found.append(Judgement(WORDS, _scaled(_parts(gate.words, scores), gate.words, gate)))
     for one in found:
         if one.parts and abs(_probability(sum(one.parts.values())) - probability) < _NEAR:
             return one
@@ -43,7 +42,7 @@ def judgement(gate: Gate, scores: Mapping[str, float], probability: float) -> Ju
 
 def fingerprint(gate: Gate) -> str:
     """Eight digits that another fit does not have."""
-    models = [gate.words, *([gate.full] if gate.full is not None else [])]
+    models = [model for model in (gate.words, gate.full, gate.plain) if model is not None]
     held = [[sorted(model.weights.items()), model.bias, model.threshold] for model in models]
     return hashlib.sha256(json.dumps(held).encode()).hexdigest()[:8]
 
@@ -53,6 +52,13 @@ def _parts(model: Logistic, scores: Mapping[str, float]) -> dict[str, float]:
         return model.contributions(scores)
     except KeyError:  # a stage did not speak, so this model did not either
         return {}
+
+
+def _scaled(parts: dict[str, float], model: Logistic, gate: Gate) -> dict[str, float]:
+    """The same, and what brings them onto the threshold of the gate."""
+    if parts and gate.threshold != model.threshold:
+        parts["scale"] = _log_odds(gate.threshold) - _log_odds(model.threshold)
+    return parts
 
 
 def _log_odds(probability: float) -> float:

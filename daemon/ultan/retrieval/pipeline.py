@@ -13,6 +13,7 @@ from ultan.retrieval import gate as gates
 from ultan.retrieval.evidence import Evidence
 from ultan.retrieval.gate import Gate
 from ultan.retrieval.index import Index
+from ultan.retrieval.overrides import displaced
 from ultan.retrieval.priors import priors, standing
 from ultan.retrieval.rerank import Judge
 from ultan.retrieval.scene import Query, Scene, Stage, distinct_tokens
@@ -166,7 +167,15 @@ class Pipeline:
             found.append((stands, Candidate(id, scores, fused, round(probability, 4), cut, shifts, ranks)))
         if asked:
             found.sort(key=lambda pair: (pair[1].cut is not None, -round(pair[0], 6)))
-        return self._limited([candidate for _, candidate in found], scene.query.exclude)
+        candidates = [candidate for _, candidate in found]
+        if asked:
+            passed = [candidate.id for candidate in candidates if candidate.cut is None]
+            by = displaced(scene.snapshot, passed, scene.query.project)
+            by = {id: ours for id, ours in by.items() if id not in scene.query.exclude}
+            candidates = [
+                replace(c, cut=OVERRIDDEN, because=by[c.id]) if c.id in by else c for c in candidates
+            ]
+        return self._limited(candidates, scene.query.exclude)
 
     def _limited(self, candidates: list[Candidate], exclude: Set[str]) -> list[Candidate]:
         """The same, without those that were shown before and those that there is no room for."""
