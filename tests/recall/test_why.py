@@ -8,6 +8,7 @@ import pytest
 from ultan.recall import why
 from ultan.recall.terms import meaning
 from ultan.recall.verdict import against_all, behind, compared, gate_parts, margins, percent, verdict
+from ultan.retrieval import gate
 from ultan.retrieval.gate import Gate, Logistic
 from ultan.retrieval.judgement import fingerprint
 from ultan.wire import recall
@@ -106,7 +107,7 @@ def test_a_project_has_its_own_newest_prompt(home: Home) -> None:
 
 
 def test_the_parts_are_told_only_while_the_gate_is_the_one_that_judged(home: Home) -> None:
-    today = why.gates.load(None)
+    today = gate.load(None)
     note(home, "daemon", "global/a", gate=fingerprint(today), models={})
     assert why.explain(home).unexplained == ""  # type: ignore[union-attr]
     note(home, "daemon", "global/a", gate="00000000", models={})

@@ -234,3 +234,28 @@ def test_two_megabytes_of_anything_are_ranked(home: Home, bag: Bag) -> None:
     pipe = pipeline(home, bag)
     for text in ("x" * 2_000_000, "deploy on Friday? " * 100_000, "\ud800漢" * 500_000, "\0" * 2_000_000):
         assert isinstance(pipe.rank(Query(text)).candidates, list)
+
+
+@pytest.mark.usefixtures("three")
+def test_each_task_of_a_prompt_finds_its_note(home: Home, embedder: Embedder | None) -> None:
+    pipe = pipeline(home, embedder)
+    one, other = "which library do we mock HTTP with in tests?", "deploy to production this Friday afternoon"
+    assert set(chosen(pipe, f"{one} Then {other}")) == {RESPX[0], FRIDAY[0]}
+    found = pipe.rank(Query(f"{one} Then {other}")).candidates
+    assert len({candidate.id for candidate in found}) == len(found)
+
+
+@pytest.mark.usefixtures("three")
+def test_a_long_paste_does_not_drown_the_question(home: Home, embedder: Embedder | None) -> None:
+    log = "\n".join(
+        f"2026-11-02 10:01:{n % 60:02} INFO worker {n} took a job from the queue" for n in range(99)
+    )
+    pipe = pipeline(home, embedder)
+    assert chosen(pipe, f"{log}\n\nShall we deploy to production this Friday afternoon?") == [FRIDAY[0]]
+
+
+@pytest.mark.usefixtures("three")
+def test_when_time_is_up_the_tasks_of_a_prompt_are_left_out(home: Home) -> None:
+    prompt = "which library do we mock HTTP with in tests? Then deploy to production this Friday afternoon"
+    timings = pipeline(home).rank(Query(prompt, deadline=0.0)).timings_ms
+    assert "gate" in timings  # the whole prompt was ranked

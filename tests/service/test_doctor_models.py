@@ -96,9 +96,9 @@ def test_an_embedder_without_a_fitted_gate_is_told_with_the_command_that_fits_on
     assert "ultan eval fit-gate" in note.fix
 
 
-def test_the_gate_is_fitted_for_the_embedder_that_ships() -> None:
+def test_the_gate_is_fitted_for_the_embedder_that_ships(home: Home) -> None:
     assert gate.load(f"{MODEL}/0").full is not None
-    assert list(models.gate(f"{MODEL}/0")) == []
+    assert list(models.gate(f"{MODEL}/0", home)) == []
 
 
 @pytest.mark.skipif(

@@ -31,15 +31,21 @@ def priming(entries: Path, queries: Path, run_file: str | None, as_json: bool) -
     """Prime every prompt of a labelled set and score what was shown.
 
     ENTRIES has {id, title, type, scope, applies_when, tags, body} a line, QUERIES {id, prompt, project,
-    relevant: [{id, grade}], kind}; --run writes {id, surfaced} a line. The models are those of config.toml.
+    relevant: [{id, grade}], kind}; --run writes {id, surfaced} a line. The models are those of config.toml,
+    the gate is the home's.
     """
     from ultan.library import config
     from ultan.retrieval.backends import load_embedder, load_encoder
     from ultan.retrieval.evaluate import evaluate as scored
+    from ultan.retrieval.own_gate import of_home
 
     models = config.load(home()).models
     embedder, encoder = load_embedder(models), load_encoder(models)
-    figures = scored(entries, queries, run_file, _progress(as_json), embedder, encoder=encoder)
+    gate, unused = of_home(home(), embedder.id, embedder.english_only)
+    if unused:
+        hint(unused)
+    tell = _progress(as_json)
+    figures = scored(entries, queries, run_file, tell, embedder, encoder=encoder, gate=gate)
     if as_json:
         emit(figures)
         return
@@ -63,9 +69,12 @@ def ablation(entries: Path, queries: Path, as_json: bool) -> None:
     from ultan.retrieval.ablation import SHOWN
     from ultan.retrieval.ablation import ablation as measured
     from ultan.retrieval.backends import load_embedder, load_encoder
+    from ultan.retrieval.own_gate import of_home
 
     models = config.load(home()).models
-    rows = measured(entries, queries, load_embedder(models), load_encoder(models), _progress(as_json))
+    embedder, encoder = load_embedder(models), load_encoder(models)
+    gate, _ = of_home(home(), embedder.id, embedder.english_only)
+    rows = measured(entries, queries, embedder, encoder, _progress(as_json), gate)
     if as_json:
         emit({"rows": rows})
         return
@@ -84,27 +93,27 @@ def ablation(entries: Path, queries: Path, as_json: bool) -> None:
     help="A labelled set, and how much a prompt of it counts. Can be given again.",
 )
 @click.option(
-    "--out", type=click.Path(dir_okay=False, path_type=Path), help="Where to, if not over gate.json."
+    "--out", type=click.Path(dir_okay=False, path_type=Path), help="Where to, if not gate.json in the home."
 )
 @json_option
 def fit_gate(sets: tuple[tuple[Path, Path, float], ...], out: Path | None, as_json: bool) -> None:
     """Fit the gate again: after a change to tokens, evidence, fusion or model. Takes some minutes.
 
     The coefficients, the figures on prompts that were not fitted on, and how they came about are written to
-    gate.json, which the next start reads. The words alone are fitted on the first set.
+    gate.json in the home, which stands before the one that ships; the daemon reads it when it starts. Over
+    the one that ships (--out), the set for words alone is fitted too, on the first set.
     """
     from ultan.library import config
     from ultan.retrieval.backends import load_embedder, load_encoder
-    from ultan.retrieval.gate import PATH
     from ultan.retrieval.refit import fit_gate as fitted
 
-    where = out or PATH
+    where = out or Path(home().gate)
     models = config.load(home()).models
     figures = fitted(sets, where, load_embedder(models), load_encoder(models), hint)
     if as_json:
         emit({"path": str(where), "figures": figures})
         return
-    say(f"The gate is in {where}.")
+    say(f"The gate is in {where}. A running daemon takes it over when it starts again.")
 
 
 def _progress(as_json: bool) -> Callable[[str, int, int], None] | None:

@@ -24,6 +24,7 @@ from ultan.retrieval.backends import load_embedder, load_encoder, load_reranker
 from ultan.retrieval.index import Index, Progress, Refreshed
 from ultan.retrieval.judgement import fingerprint
 from ultan.retrieval.models import Embedder, ModelUnavailable, Reranker, TokenEncoder
+from ultan.retrieval.own_gate import of_home
 from ultan.retrieval.pipeline import Candidate, Pipeline, Query, Ranking, Settings
 from ultan.retrieval.rerank import Judge
 from ultan.wire import block, projects, recall
@@ -70,7 +71,9 @@ class Engine:
         self.store = Store(home)
         self.index = Index(home, embedder, encoder)
         self.judge = Judge(reranker) if reranker is not None else None
-        self.pipeline = Pipeline(self.index, settings(config), judge=self.judge)
+        self._gate, unused = of_home(home, *((embedder.id, embedder.english_only) if embedder else (None,)))
+        self.notes += [unused] if unused else []
+        self.pipeline = self._pipeline()
         self._snapshot = Snapshot()
         self._refreshing = threading.Lock()
 
@@ -124,7 +127,7 @@ class Engine:
     def configure(self, config: Config) -> None:
         """Take over changed settings (not other models: those need a new engine)."""
         self.config = config
-        self.pipeline = Pipeline(self.index, settings(config), judge=self.judge)
+        self.pipeline = self._pipeline()
 
     def project(self, cwd: str) -> str | None:
         """The library's name of the project at a folder, else the name it would get; None for no folder."""
@@ -224,6 +227,9 @@ class Engine:
 
     def close(self) -> None:
         """Nothing is held open; the counterpart of `open`."""
+
+    def _pipeline(self) -> Pipeline:
+        return Pipeline(self.index, settings(self.config), self._gate, judge=self.judge)
 
     def _by_stage(self) -> dict[str, Embedder | TokenEncoder | Reranker | None]:
         judge = self.judge

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ultan.recall.verdict import gate_parts, margins, verdict
-from ultan.retrieval import gate as gates
 from ultan.retrieval.gate import Gate
 from ultan.retrieval.judgement import fingerprint
+from ultan.retrieval.own_gate import of_home
 from ultan.wire import recall
 from ultan.wire.home import Home
 
@@ -63,7 +63,7 @@ def explain(
         # The daemon was late, and what the fallback said meanwhile was printed: that is the story.
         same = _matching(home, {"session_id": session, "prompt_id": prompt})
         record = next((other for other in same if set(shown) <= set(_chosen(other))), record)
-    return told(record, shown, gate_of(record))
+    return told(record, shown, gate_of(record, home))
 
 
 def told(record: Mapping[str, Any], shown: Sequence[str], gate: Gate | None) -> Explanation:
@@ -103,11 +103,11 @@ def _unexplained(record: Mapping[str, Any]) -> str:
     return OTHER_GATE if record.get("gate") else OLD_RECORD
 
 
-def gate_of(record: Mapping[str, Any]) -> Gate | None:
+def gate_of(record: Mapping[str, Any], home: Home) -> Gate | None:
     """The gate that judged a record, where today's is still the same fit."""
     if not record.get("gate"):
         return None
-    gate = gates.load(_mapping(record.get("models")).get("dense"))
+    gate, _ = of_home(home, _mapping(record.get("models")).get("dense"))
     return gate if fingerprint(gate) == record["gate"] else None
 
 

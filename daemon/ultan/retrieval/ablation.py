@@ -12,6 +12,7 @@ from pathlib import Path
 from statistics import median
 
 from ultan.retrieval.evaluate import Progress, build, rank_all, read_lines, read_prompts
+from ultan.retrieval.gate import Gate
 from ultan.retrieval.metrics import LIMIT, Outcome, figures
 from ultan.retrieval.models import Embedder, TokenEncoder
 from ultan.retrieval.pipeline import Ranking
@@ -27,6 +28,7 @@ def ablation(
     embedder: Embedder,
     encoder: TokenEncoder,
     progress: Progress | None = None,
+    gate: Gate | None = None,
 ) -> list[Row]:
     """A row for the words alone, with vectors, and with token vectors: {"with", SHOWN..., "ms" (median of a
     prompt), "stages_ms" (median by stage)}. Raises BadData or OSError.
@@ -40,7 +42,8 @@ def ablation(
     ):
         with tempfile.TemporaryDirectory(prefix="ultan-eval-") as folder:
             home = Home(str(Path(folder, "home")))
-            pipeline = build(home, read_lines(entries, ("id", "title")), one, progress, two)
+            held = read_lines(entries, ("id", "title"))
+            pipeline = build(home, held, one, progress, two, gate=gate if one is not None else None)
             rankings = rank_all(pipeline, prompts, progress)
         outcomes = [
             Outcome(prompt.kind, prompt.grades, tuple(candidate.id for candidate in ranking.chosen)[:LIMIT])

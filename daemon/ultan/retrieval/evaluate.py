@@ -15,6 +15,7 @@ from typing import Any
 
 from ultan.library.errors import UltanError
 from ultan.library.store import Store
+from ultan.retrieval.gate import Gate
 from ultan.retrieval.index import Index
 from ultan.retrieval.metrics import LIMIT, Outcome, figures
 from ultan.retrieval.models import Embedder, TokenEncoder
@@ -58,6 +59,7 @@ def evaluate(
     embedder: Embedder | None = None,
     settings: Settings | None = None,
     encoder: TokenEncoder | None = None,
+    gate: Gate | None = None,
 ) -> dict[str, object]:
     """The figures of metrics.figures for the pipeline with these models (no embedder: by words alone).
 
@@ -68,7 +70,7 @@ def evaluate(
     with tempfile.TemporaryDirectory(prefix="ultan-eval-") as folder:
         home = Home(str(Path(folder, "home")))
         pipeline = build(
-            home, read_lines(entries_path, ("id", "title")), embedder, progress, encoder, settings=settings
+            home, read_lines(entries_path, ("id", "title")), embedder, progress, encoder, None, settings, gate
         )
         rankings = rank_all(pipeline, prompts, progress)
     surfaced = {
@@ -90,11 +92,12 @@ def build(
     encoder: TokenEncoder | None = None,
     judge: Judge | None = None,
     settings: Settings | None = None,
+    gate: Gate | None = None,
 ) -> Pipeline:
     """A pipeline over these entries, written to the home as markdown and read as the daemon reads them.
 
-    Without encoder or judge, it lacks their stages. It takes its time: how many pairs the judge sees depends
-    on the settings alone.
+    Without encoder or judge, it lacks their stages; without a gate, it has the one that ships. It takes its
+    time: how many pairs the judge sees depends on the settings alone.
     """
     home.ensure()
     for entry in entries:
@@ -102,7 +105,7 @@ def build(
     index = Index(home, embedder, encoder)
     tell = (lambda done, total: progress("entries", done, total)) if progress is not None else None
     index.refresh(Store(home).scan().entries, tell)
-    return Pipeline(index, settings, judge=judge)
+    return Pipeline(index, settings, gate, judge=judge)
 
 
 def rank_all(pipeline: Pipeline, prompts: list[Prompt], progress: Progress | None = None) -> list[Ranking]:

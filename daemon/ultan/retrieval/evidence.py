@@ -5,13 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ultan.retrieval.fields import Fields
+from ultan.retrieval.fields import FEATURES, Fields
 from ultan.retrieval.gate import Asks
 from ultan.retrieval.scene import Scene
 from ultan.wire.catalog import weight_of
 from ultan.wire.stopwords import COMMON
 from ultan.wire.tokens import is_name, is_pair
 
+NAMES = (
+    *("words", "coverage", "named", "dense", "stands_out", "late", "late_stands_out", "late_margin"),
+    *("reranked", "rerank", "rerank_margin", "project", "asks", "approval", "chore", "fact", *FEATURES),
+)
 # An entry stands out by its distance to the entries of these ranks, which are near the topic but not it.
 NEIGHBOURS = slice(4, 14)
 

@@ -2,7 +2,7 @@
 
 A logistic over a few features. Its coefficients, and how they came about, stand in gate.json beside this
 file: for each embedder that was measured one set with token vectors and one without (`.../plain`), and
-`words` for when no vector speaks.
+`words` for when no vector speaks. What a person fits for a model of theirs stands in their home.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,7 +122,7 @@ class Gate:
             return
         found = on_scale(fits.probability(evidence), fits.threshold, self.threshold)
         found = np.maximum(found, np.where(sure, NAMED, 0.0))
-        if self.english_only and foreign_share(scene.query.text) > DOUBTFUL_SHARE:
+        if self.english_only and foreign_share(scene.text) > DOUBTFUL_SHARE:
             found = np.maximum(found, by_words)
         embedded = scene.snapshot.embedded[scene.short_rows]
         scene.probability = np.where(embedded, found, by_words)
@@ -137,16 +138,24 @@ def on_scale(probability: NDArray[np.float64], threshold: float, wanted: float) 
     return found
 
 
-def load(embedder_id: str | None, english_only: bool = True, path: Path = PATH) -> Gate:
-    """The gate for an embedder (its id up to the slash names the set)."""
+def load(
+    embedder_id: str | None,
+    english_only: bool = True,
+    path: Path = PATH,
+    own: Mapping[str, Any] | None = None,
+) -> Gate:
+    """The gate for an embedder (its id up to the slash names the set). own: sets that stand before those of
+    the file, except for the words', which the hooks know by heart.
+    """
     sets = json.loads(path.read_text("utf-8"))["sets"]
+    sets.update({name: one for name, one in (own or {}).items() if name != WORDS})
     model = (embedder_id or "").partition("/")[0]
-    full = _logistic(sets[model]) if model in sets and model != WORDS else None
-    plain = _logistic(sets[model + PLAIN]) if model + PLAIN in sets else None
-    return Gate(_logistic(sets[WORDS]), full, english_only, plain)
+    full = logistic(sets[model]) if model in sets and model != WORDS else None
+    plain = logistic(sets[model + PLAIN]) if model + PLAIN in sets else None
+    return Gate(logistic(sets[WORDS]), full, english_only, plain)
 
 
-def _logistic(fields: Mapping[str, object]) -> Logistic:
+def logistic(fields: Mapping[str, object]) -> Logistic:
     weights, asks = fields["weights"], fields.get("asks")
     assert isinstance(weights, dict)
     return Logistic(

@@ -10,13 +10,14 @@ import numpy as np
 
 from ultan.library.scopes import overriders
 from ultan.retrieval import gate as gates
+from ultan.retrieval.asked import asked
 from ultan.retrieval.evidence import Evidence
 from ultan.retrieval.gate import Gate
 from ultan.retrieval.index import Index
 from ultan.retrieval.overrides import displaced
 from ultan.retrieval.priors import priors, standing
 from ultan.retrieval.rerank import Judge
-from ultan.retrieval.scene import Query, Scene, Stage, distinct_tokens
+from ultan.retrieval.scene import Query, Scene, Stage, shortened
 from ultan.retrieval.snapshot import Snapshot
 from ultan.retrieval.stages import (
     RERANK_CANDIDATES,
@@ -30,6 +31,7 @@ from ultan.retrieval.stages import (
     best,
 )
 from ultan.wire.form import form_of
+from ultan.wire.heard import Heard, words
 
 __all__ = ["Candidate", "Pipeline", "Query", "Ranking", "Settings"]
 
@@ -125,33 +127,43 @@ class Pipeline:
         return [*stages, Evidence(self.gate.background, self.gate.asks), self.gate]
 
     def rank(self, query: Query) -> Ranking:
-        """The candidates for a question; `chosen` are those to show: at most `max_entries`, maybe none."""
+        """The candidates for a question; `chosen` are those to show: at most `max_entries`, maybe none.
+
+        Of a prompt with several tasks each candidate counts as for the one it suits best.
+        """
         begun = time.perf_counter()
         snapshot = self.index.snapshot
         threshold = self.settings.threshold if self.settings.threshold is not None else self.gate.threshold
-        form, tokens = form_of(query.text), distinct_tokens(query.text)
-        speaks = bool(tokens) and (query.everything or not form.empty)
-        if not len(snapshot) or not speaks:
+        questions = [Heard(query.text, query.text)] if query.everything else asked(query.text)
+        views = [(each, form_of(each.own), _tokens(each, snapshot)) for each in questions]
+        views = [view for view in views if view[2] and (query.everything or not view[1].empty)]
+        if not len(snapshot) or not views:
             return Ranking([], threshold, {"words": _ms(begun)})
         allowed = _allowed(snapshot, query)
-        scene = Scene(query, snapshot, form, tokens, np.flatnonzero(allowed))
+        rows = np.flatnonzero(allowed)
         timings = {"tokens": _ms(begun)}
-        for stage in self.stages if len(scene.rows) else ():
-            begun = time.perf_counter()
-            stage.run(scene)
-            timings[stage.name] = _ms(begun)
-        candidates = self._candidates(scene, threshold)
+        scenes = [Scene(query, each.text, snapshot, form, tokens, rows) for each, form, tokens in views]
+        for number, scene in enumerate(scenes if len(rows) else ()):
+            if number and _late(query):
+                scenes = scenes[:number]
+                break
+            for stage in self.stages:
+                begun = time.perf_counter()
+                stage.run(scene)
+                timings[stage.name] = timings.get(stage.name, 0.0) + _ms(begun)
+        candidates = self._ordered(query, [self._found(scene, threshold) for scene in scenes])
         if not query.everything:
-            candidates += _outside(scene, allowed)
-        return Ranking(candidates, threshold, timings, (*scene.legs, *scene.judged))
+            candidates = self._without_displaced(snapshot, query, candidates)
+        candidates = self._limited(candidates, query.exclude)
+        if not query.everything:
+            candidates += _outside(scenes[0], allowed)
+        spoke = dict.fromkeys(name for scene in scenes for name in (*scene.legs, *scene.judged))
+        return Ranking(candidates, threshold, timings, tuple(spoke))
 
-    def _candidates(self, scene: Scene, threshold: float) -> list[Candidate]:
-        """Best first: what passed the gate in the order that the priors give it, then the others.
-
-        A search is sorted as the closest look has it; only priming asks how sure it is.
-        """
+    def _found(self, scene: Scene, threshold: float) -> list[tuple[float, Candidate]]:
+        """The candidates of one question in the order of the closest look, each with where it stands."""
         asked = not scene.query.everything
-        found: list[tuple[float, Candidate]] = []
+        found = []
         for place, (row, at) in enumerate(zip(scene.short_rows, scene.shortlist, strict=True)):
             id = scene.snapshot.ids[row]
             if id is None:
@@ -165,17 +177,32 @@ class Pipeline:
             stands = standing(probability, shifts if cut is None else {}) if asked else 0.0
             fused, ranks = round(float(scene.fused[at]), 4), _ranks(scene, int(at))
             found.append((stands, Candidate(id, scores, fused, round(probability, 4), cut, shifts, ranks)))
-        if asked:
-            found.sort(key=lambda pair: (pair[1].cut is not None, -round(pair[0], 6)))
-        candidates = [candidate for _, candidate in found]
-        if asked:
-            passed = [candidate.id for candidate in candidates if candidate.cut is None]
-            by = displaced(scene.snapshot, passed, scene.query.project)
-            by = {id: ours for id, ours in by.items() if id not in scene.query.exclude}
-            candidates = [
-                replace(c, cut=OVERRIDDEN, because=by[c.id]) if c.id in by else c for c in candidates
-            ]
-        return self._limited(candidates, scene.query.exclude)
+        return found
+
+    def _ordered(self, query: Query, found: list[list[tuple[float, Candidate]]]) -> list[Candidate]:
+        """Best first: what passed the gate in the order that the priors give it, then the others.
+
+        A search is sorted as the closest look has it; only priming asks how sure it is.
+        """
+        if query.everything:
+            return [candidate for _, candidate in found[0]]
+        best: dict[str, tuple[float, Candidate]] = {}
+        for stands, candidate in (pair for of_one in found for pair in of_one):
+            if candidate.id not in best or candidate.probability > best[candidate.id][1].probability:
+                best[candidate.id] = stands, candidate
+        order = sorted(best.values(), key=lambda pair: (pair[1].cut is not None, -round(pair[0], 6)))
+        return [candidate for _, candidate in order]
+
+    def _without_displaced(
+        self, snapshot: Snapshot, query: Query, candidates: list[Candidate]
+    ) -> list[Candidate]:
+        """The same, with the global notes cut in whose place a note of the project stands."""
+        passed = [candidate.id for candidate in candidates if candidate.cut is None]
+        by = displaced(snapshot, passed, query.project)
+        return [
+            replace(c, cut=OVERRIDDEN, because=by[c.id]) if c.id in by and c.id not in query.exclude else c
+            for c in candidates
+        ]
 
     def _limited(self, candidates: list[Candidate], exclude: Set[str]) -> list[Candidate]:
         """The same, without those that were shown before and those that there is no room for."""
@@ -189,6 +216,16 @@ class Pipeline:
                 cut, room = (None, room - 1) if room > 0 else (OVER, room)
             found.append(replace(candidate, cut=cut))
         return found
+
+
+def _tokens(question: Heard, snapshot: Snapshot) -> list[str]:
+    """The words of a question; of the names in a paste those that the library knows."""
+    said, mentioned = words(question)
+    return shortened(said) + [token for token in mentioned if snapshot.bm25.holders(token)]
+
+
+def _late(query: Query) -> bool:
+    return query.deadline is not None and time.monotonic() > query.deadline
 
 
 def _allowed(snapshot: Snapshot, query: Query) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -35,8 +35,8 @@ def fit_gate(
     encoder: TokenEncoder,
     say: Callable[[str], None],
 ) -> dict[str, object]:
-    """Fit on (entries, prompts, how much a prompt counts) and write `out`; sets of other models stay. The
-    figures by set of the gate.
+    """Fit on (entries, prompts, how much a prompt counts) and write `out`; its sets of other models stay. The
+    figures by set of the gate. Where `out` has a set for the words alone, that one is fitted too.
 
     say(text) is told what is done next. Raises BadData or OSError.
     """
@@ -47,19 +47,21 @@ def fit_gate(
         for entries, prompts, weight in sets
     ]
     sizes = ", ".join(
-        f"{len(one.prompts)} of tests/evals/{one.name} (weight {one.weight:g})" for one in labelled
+        f"{len(one.prompts)} of {'/'.join(prompts.resolve().parts[-4:-1])} (weight {one.weight:g})"
+        for one, (_, prompts, _) in zip(labelled, sets, strict=True)
     )
-    held = json.loads(gate.PATH.read_text("utf-8"))["sets"]
+    held = json.loads(out.read_text("utf-8"))["sets"] if out.exists() else {}
     name = embedder.id.partition("/")[0]
     say(f"{name}, with token vectors")
     held[name] = fit.fit(labelled, embedder, fit.FEATURES, encoder)
     say(f"{name}, without")
     held[name + gate.PLAIN] = fit.fit(labelled, embedder, fit.PLAIN_FEATURES)
-    say("the words alone")
-    held[gate.WORDS] = fit.fit(labelled[:1], None, fit.WORD_FEATURES)
+    if gate.WORDS in held:
+        say("the words alone")
+        held[gate.WORDS] = fit.fit(labelled[:1], None, fit.WORD_FEATURES)
     how = " ".join(HOW.format(sizes=sizes).split())
     text = json.dumps({"format": 1, "how": how, "sets": held}, indent=1)
     # One line for the hundreds of weights that nobody reads one by one.
     text = re.sub(r"\[\s+([-0-9.,\s]+?)\s+\]", lambda m: "[" + " ".join(m.group(1).split()) + "]", text)
     write_atomic(str(out), (text + "\n").encode(), 0o644)
-    return {key: found["figures"] for key, found in held.items()}
+    return {key: found["figures"] for key, found in held.items() if "figures" in found}

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from ultan.retrieval.snapshot import Snapshot
 from ultan.wire.form import Form
-from ultan.wire.tokens import tokenize
 
 # Of a long paste its start and its end are looked up, where its question stands.
 MOST_TOKENS = 600
@@ -40,13 +39,15 @@ class Query:
 class Scene:
     """Filled in by the stages one after the other.
 
-    rows: int[n], the rows that may answer. legs: name -> float64[n], a score each, higher is better. fused:
-    float64[n]. vector: the question's, where it was embedded. shortlist: int[k], positions in `rows`, best
-    first. judged: name -> float64[n], the scores of those that were looked at more closely, NaN elsewhere.
+    text: what is asked, which may be a part of the query. rows: int[n], the rows that may answer. legs: name
+    -> float64[n], a score each, higher is better. fused: float64[n]. vector: the question's, where it was
+    embedded. shortlist: int[k], positions in `rows`, best first. judged: name -> float64[n], the scores of
+    those that were looked at more closely, NaN elsewhere.
     evidence: name -> float64[k]. probability: float64[k].
     """
 
     query: Query
+    text: str
     snapshot: Snapshot
     form: Form
     tokens: list[str]
@@ -79,9 +80,8 @@ class Stage(Protocol):
     def run(self, scene: Scene) -> None: ...
 
 
-def distinct_tokens(text: str) -> list[str]:
-    """The different tokens of a question in order, at most MOST_TOKENS."""
-    tokens = list(dict.fromkeys(tokenize(text)))
+def shortened(tokens: list[str]) -> list[str]:
+    """Of the different tokens of a question at most MOST_TOKENS."""
     if len(tokens) > MOST_TOKENS:
-        tokens = tokens[: MOST_TOKENS // 2] + tokens[-MOST_TOKENS // 2 :]
+        return tokens[: MOST_TOKENS // 2] + tokens[-MOST_TOKENS // 2 :]
     return tokens

@@ -53,9 +53,9 @@ class Dense:
         embedded = snapshot.embedded[rows]
         if not embedded.any():
             return
-        if is_foreign(scene.query.text, self.embedder.english_only):
+        if is_foreign(scene.text, self.embedder.english_only):
             return
-        vector = scene.vector = self.embedder.embed_query(scene.query.text)
+        vector = scene.vector = self.embedder.embed_query(scene.text)
         cosines = (snapshot.vectors @ vector)[rows].astype(np.float64)
         cosines[~embedded] = cosines[embedded].min()
         scene.legs[self.name] = cosines
@@ -106,9 +106,9 @@ class Late:
     def run(self, scene: Scene) -> None:
         tokens, rows = scene.snapshot.tokens, scene.rows
         places = [n for n in scene.shortlist[: self.candidates].tolist() if tokens[rows[n]] is not None]
-        if not scene.query.late or not places or is_foreign(scene.query.text, self.encoder.english_only):
+        if not scene.query.late or not places or is_foreign(scene.text, self.encoder.english_only):
             return
-        question = self.encoder.query(scene.query.text)
+        question = self.encoder.query(scene.text)
         scores = np.full(len(rows), np.nan)
         scores[places] = maxsim(question, [held for n in places if (held := tokens[rows[n]]) is not None])
         scene.judged[self.name] = scores
@@ -133,12 +133,12 @@ class Rerank:
 
     def run(self, scene: Scene) -> None:
         query = scene.query
-        if len(query.text.split()) < FEWEST_WORDS:
+        if len(scene.text.split()) < FEWEST_WORDS:
             return
         usual = self.candidates * (SEARCH_RERANKS if query.everything else 1)
         count = usual if query.rerank is None else query.rerank
         places = scene.shortlist[:count]
-        if not len(places) or is_foreign(query.text, self.judge.reranker.english_only):
+        if not len(places) or is_foreign(scene.text, self.judge.reranker.english_only):
             return
         bm25, snapshot = scene.snapshot.bm25, scene.snapshot
         weights = {
@@ -146,7 +146,7 @@ class Rerank:
         }
         ids = [snapshot.ids[row] for row in scene.rows[places]]
         texts = (passage(snapshot.entries[id], weights) for id in ids if id is not None)
-        found = self.judge.scores(query.text, texts, query.deadline)
+        found = self.judge.scores(scene.text, texts, query.deadline)
         scores = np.full(len(scene.rows), np.nan)
         for place, score in found.items():
             scores[places[place]] = score

@@ -121,6 +121,10 @@ class Home:
         return self.path(".tokens.idx")
 
     @property
+    def gate(self) -> str:
+        return self.path("gate.json")
+
+    @property
     def daemon_pid(self) -> str:
         return self.path("daemon.pid")
 

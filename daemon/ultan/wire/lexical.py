@@ -16,6 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+    from ultan.wire.heard import Heard
+
 # A long paste is judged by its start and its end, where its question stands, and by its rarest words.
 TOKENS_LOOKED_UP = 600
 TOKENS_WEIGHED = 64
@@ -24,14 +26,14 @@ CANDIDATES = 10
 
 # The gate: a logistic, the set `words` of ultan/retrieval/gate.json, which says how it came about.
 WEIGHTS = {
-    "words": 3.0092,
-    "coverage": 4.3637,
-    "project": 1.0414,
-    "approval": -4.8107,
-    "chore": -5.0007,
-    "fact": -2.1166,
+    "words": 3.0171,
+    "coverage": 4.3384,
+    "project": 1.0498,
+    "approval": -4.7981,
+    "chore": -5.0005,
+    "fact": -2.1082,
 }
-BIAS = -10.5149
+BIAS = -10.54
 THRESHOLD = 0.39
 # In a library of this few entries a word is rare because all words are. An exact identifier is still a hit.
 FEW_ENTRIES, NAMED = 50, 0.5
@@ -98,10 +100,13 @@ def _search(
     exclude: Collection[str],
     threshold: float | None,
 ) -> list[dict[str, object]]:
-    form = form_of(text)
+    from ultan.wire.heard import heard
+
+    question = heard(text)
+    form = form_of(question.own)
     if form.empty:
         return []
-    words = weigh(pages, text)
+    words = weigh(pages, question)
     ranges = _in_scope(pages, project)
     scores = _scores(words, ranges)
     best = sorted(scores, key=lambda number: (-scores[number], number))[:CANDIDATES]
@@ -147,16 +152,18 @@ class Word:
         return at < len(self.rows) and self.rows[at] == number
 
 
-def weigh(pages: Pages, text: str) -> list[Word]:
+def weigh(pages: Pages, question: Heard) -> list[Word]:
     """The distinct words of a prompt, those that say most first and, within a limit, with their rows (what is
     left out adds next to nothing).
     """
+    from ultan.wire.heard import words as words_of
     from ultan.wire.stopwords import COMMON
-    from ultan.wire.tokens import is_name, is_pair, tokenize
+    from ultan.wire.tokens import is_name, is_pair
 
-    tokens = list(dict.fromkeys(tokenize(text)))
+    tokens, mentioned = words_of(question)
     if len(tokens) > TOKENS_LOOKED_UP:
         tokens = tokens[: TOKENS_LOOKED_UP // 2] + tokens[-TOKENS_LOOKED_UP // 2 :]
+    tokens += [token for token in mentioned if pages.find(token)[0]]
     words = []
     for token in tokens:
         holders, at = pages.find(token)

@@ -49,7 +49,7 @@ def check(home: Home) -> Iterator[Finding]:
             continue
         yield Finding("models", "ok", f"{part.what} {id}, {'of the hub' if part.hub else 'as packaged'}")
         if part.what == "embedder":
-            yield from gate(id)
+            yield from gate(id, home)
 
 
 def parts(settings: Models) -> tuple[Part, ...]:
@@ -68,11 +68,14 @@ def parts(settings: Models) -> tuple[Part, ...]:
     )
 
 
-def gate(embedder: str) -> Iterator[Finding]:
-    """A note where the gate was not fitted for an embedder (its id)."""
-    from ultan.retrieval import gate as gates
+def gate(embedder: str, home: Home) -> Iterator[Finding]:
+    """A note where the gate was not fitted for an embedder (its id), or the person's own cannot be used."""
+    from ultan.retrieval.own_gate import of_home
 
-    if gates.load(embedder).full is None:
+    found, unused = of_home(home, embedder)
+    if unused:
+        yield Finding("models", "warning", unused, f"ultan eval fit-gate --help, or delete {home.gate}")
+    if found.full is None:
         message = (
             f"the gate was not fitted for {embedder.partition('/')[0]}: the words alone decide what is shown "
             "with a prompt; searches use its vectors"
