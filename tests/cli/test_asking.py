@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+from ultan.retrieval.own_gate import of_home
 from ultan.wire.home import Home
 
 FRIDAY = "global/deploy/no-friday-deploys"
@@ -83,6 +85,45 @@ def test_eval_scores_files_of_labelled_prompts(ultan: Any, home: Home, tmp_path:
     run = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
     assert [row["id"] for row in run] == ["q1", "q2"]
     assert not Path(home.knowledge).exists()
+
+
+EVALS = Path(__file__).parents[1] / "evals" / "own"
+
+
+@pytest.fixture
+def few(tmp_path: Path) -> tuple[str, str]:
+    """Files of a few entries and prompts of the larger set."""
+    entries = [json.loads(line) for line in (EVALS / "entries.jsonl").read_text("utf-8").splitlines()][:20]
+    ids = {entry["id"] for entry in entries}
+    rows = [json.loads(line) for line in (EVALS / "queries.jsonl").read_text("utf-8").splitlines()]
+    hits = [row for row in rows if any(label["id"] in ids for label in row["relevant"])][:15]
+    chosen = hits + [row for row in rows if not row["relevant"]][:15]
+    files = tmp_path / "entries.jsonl", tmp_path / "queries.jsonl"
+    for path, part in zip(files, (entries, chosen), strict=True):
+        path.write_text("".join(json.dumps(row) + "\n" for row in part), "utf-8")
+    return str(files[0]), str(files[1])
+
+
+def test_a_fitted_gate_stands_in_the_home_and_judges_from_then_on(
+    ultan: Any, home: Home, few: tuple[str, str]
+) -> None:
+    value = ultan("eval", "fit-gate", "--set", *few, "1", "--json").value
+    assert value["path"] == home.gate and "words" not in value["figures"]
+    fitted = json.loads(Path(home.gate).read_text("utf-8"))
+    assert set(fitted["sets"]) == set(value["figures"]) and "30 of " in fitted["how"]
+    gate, note = of_home(home, "bge-small-en-v1.5-int8/0")
+    assert note == "" and gate.full is not None
+    assert gate.full.bias == fitted["sets"]["bge-small-en-v1.5-int8"]["bias"]
+
+
+def test_an_ablation_has_a_row_for_each_model(ultan: Any, home: Home, few: tuple[str, str]) -> None:
+    files = ("--entries", few[0], "--queries", few[1])
+    rows = ultan("eval", "ablation", *files, "--json").value["rows"]
+    assert [row["with"] for row in rows] == ["words", "+ vectors", "+ token vectors"]
+    assert [name in rows[-1]["stages_ms"] for name in ("bm25", "dense", "late", "gate")] == [True] * 4
+    assert "late" not in rows[1]["stages_ms"] and all(0 <= row["prime_score"] <= 1 for row in rows)
+    printed = ultan("eval", "ablation", *files).out
+    assert "+ token vectors" in printed
 
 
 def test_eval_names_the_line_that_is_wrong(ultan: Any, home: Home, tmp_path: Path) -> None:

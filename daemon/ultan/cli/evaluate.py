@@ -9,12 +9,35 @@ from pathlib import Path
 import click
 
 from ultan.cli.output import emit, example, hint, json_option, say, table
-from ultan.cli.place import home
+from ultan.cli.place import checkout, home
 
+Command = Callable[..., object]
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_OURS = "ultan eval ablation"
 _EXAMPLE = "ultan eval priming --entries entries.jsonl --queries queries.jsonl"
 
 _FIT = "ultan eval fit-gate --set entries.jsonl queries.jsonl 1"
+
+
+def _labelled(name: str, what: str) -> Callable[[Command], Command]:
+    """The option for a file of a labelled set; in a checkout, its own set is the default."""
+
+    def default() -> Path | None:
+        root = checkout()
+        path = root / "tests" / "evals" / "priming" / f"{name}.jsonl" if root is not None else None
+        return path if path is not None and path.is_file() else None
+
+    return click.option(
+        f"--{name}",
+        required=True,
+        type=_FILE,
+        default=default,
+        help=f"{what}, one a line. In a checkout: tests/evals/priming, if not given.",
+    )
+
+
+_entries = _labelled("entries", "The library's entries")
+_queries = _labelled("queries", "Prompts with the entries that apply")
 
 
 @click.group("eval", epilog=example(_EXAMPLE), short_help="Measure quality on labelled sets.")
@@ -23,8 +46,8 @@ def evaluate() -> None:
 
 
 @evaluate.command(epilog=example(_EXAMPLE, _EXAMPLE + " --run run.jsonl --json"))
-@click.option("--entries", required=True, type=_FILE, help="The library: one entry a line.")
-@click.option("--queries", required=True, type=_FILE, help="Prompts with the entries that apply, one a line.")
+@_entries
+@_queries
 @click.option("--run", "run_file", type=click.Path(dir_okay=False), help="Write what was shown to this file.")
 @json_option
 def priming(entries: Path, queries: Path, run_file: str | None, as_json: bool) -> None:
@@ -55,9 +78,9 @@ def priming(entries: Path, queries: Path, run_file: str | None, as_json: bool) -
         say(f"What was shown is in {run_file}.")
 
 
-@evaluate.command(epilog=example(_EXAMPLE.replace("priming", "ablation")))
-@click.option("--entries", required=True, type=_FILE, help="The library: one entry a line.")
-@click.option("--queries", required=True, type=_FILE, help="Prompts with the entries that apply, one a line.")
+@evaluate.command(epilog=example(_OURS, _EXAMPLE.replace("priming", "ablation")))
+@_entries
+@_queries
 @json_option
 def ablation(entries: Path, queries: Path, as_json: bool) -> None:
     """What each model of the pipeline adds to priming, in quality and in milliseconds.
