@@ -189,10 +189,12 @@ def test_triggers_are_those_of_active_pages_that_nothing_supersedes(home: Home, 
             {
                 "id": "global/on",
                 "title": "On",
+                "type": "reference",
+                "excerpt": "Words.",
                 "scope": "global",
                 "severity": "block",
                 "updated": "2026-11-20",
-                "triggers": [{"tool": "Bash", "field": "command", "pattern": "^rm "}],
+                "triggers": [{"tool": "Bash", "field": "command", "pattern": "^rm ", "literals": ["rm "]}],
                 "overridden_in": ["shop"],
             }
         ],

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 
-from ultan.library.entry import Entry
+from ultan.library.entry import Entry, Trigger
 from ultan.library.excerpt import excerpt
+from ultan.library.patterns import check
 from ultan.library.scopes import identity_map, overridden, projects
 from ultan.library.store import Snapshot
 
@@ -47,7 +48,11 @@ def catalog_projects(snapshot: Snapshot) -> dict[str, str]:
 
 
 def triggers(snapshot: Snapshot) -> bytes:
-    """The bytes of triggers.json: the patterns of every active entry that none supersedes everywhere."""
+    """The bytes of triggers.json: the patterns of every active entry that none supersedes everywhere.
+
+    A pattern that is refused is there with the reason: what is not even valid can never be held against
+    anything, but of an entry that blocks, the person is asked.
+    """
     everywhere = overridden(snapshot.entries, None)
     by_project = _overridden_in(snapshot)
     entries = []
@@ -58,19 +63,28 @@ def triggers(snapshot: Snapshot) -> bytes:
         found: dict[str, object] = {
             "id": entry.id,
             "title": entry.title,
+            "type": entry.type,
+            "excerpt": excerpt(entry),
             "scope": entry.scope,
             "severity": entry.severity,
             "updated": entry.updated,
-            "triggers": [
-                {"tool": trigger.tool, "field": trigger.field, "pattern": trigger.pattern}
-                for trigger in entry.block_triggers
-            ],
+            "triggers": [_trigger(trigger) for trigger in entry.block_triggers],
         }
         if by_project.get(id):
             found["overridden_in"] = by_project[id]
         entries.append(found)
     lines = ",\n".join(json.dumps(entry, ensure_ascii=True) for entry in entries)
     return f'{{"v": {TRIGGERS_VERSION}, "entries": [\n{lines}\n]}}\n'.encode("ascii")
+
+
+def _trigger(trigger: Trigger) -> dict[str, object]:
+    found = check(trigger.pattern)
+    row: dict[str, object] = {"tool": trigger.tool, "field": trigger.field, "pattern": trigger.pattern}
+    if found.refused:
+        row["refused"] = found.refused
+    elif found.literals:
+        row["literals"] = list(found.literals)
+    return row
 
 
 def _status(entry: Entry, superseded: bool) -> str:

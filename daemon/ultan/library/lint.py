@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ultan.library import markers
 from ultan.library.entry import Entry, Problem
 from ultan.library.links import Link, Names, find
+from ultan.library.patterns import check
 from ultan.library.scopes import projects
 from ultan.library.store import Snapshot
 from ultan.wire.files import utc_now
@@ -86,11 +86,11 @@ def _dates(entry: Entry, now: float) -> Iterator[Problem]:
 
 def _patterns(entry: Entry) -> Iterator[Problem]:
     for trigger in entry.block_triggers:
-        try:
-            re.compile(trigger.pattern)
-        except (re.error, OverflowError, RecursionError) as error:
-            message = f"the pattern {trigger.pattern!r} is not valid: {error}"
-            yield Problem(entry.path, 1, "bad-pattern", message, "correct the regular expression")
+        refused = check(trigger.pattern).refused
+        if refused:
+            message = f"the pattern {trigger.pattern!r} is refused: {refused}"
+            fix = "write it in another way; `ultan trigger test` tries it"
+            yield Problem(entry.path, 1, "bad-pattern", message, fix)
 
 
 def _twins(snapshot: Snapshot) -> Iterator[Problem]:
