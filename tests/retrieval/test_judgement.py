@@ -66,4 +66,7 @@ def test_another_fit_is_another_gate() -> None:
     assert one.full is not None
     refitted = gates.Gate(one.words, replace(one.full, bias=one.full.bias + 0.1))
     assert fingerprint(one) == fingerprint(gates.load("bge-small-en-v1.5-int8/y")) != fingerprint(refitted)
+    assert one.asks is not None
+    other = replace(one.full, asks=replace(one.asks, bias=one.asks.bias + 0.1))
+    assert fingerprint(gates.Gate(one.words, other)) != fingerprint(gates.Gate(one.words, one.full))
     assert judgement(refitted, {"words": 1.0}, 0.9) is None

@@ -43,7 +43,14 @@ def judgement(gate: Gate, scores: Mapping[str, float], probability: float) -> Ju
 def fingerprint(gate: Gate) -> str:
     """Eight digits that another fit does not have."""
     models = [model for model in (gate.words, gate.full, gate.plain) if model is not None]
-    held = [[sorted(model.weights.items()), model.bias, model.threshold] for model in models]
+    held = [
+        [
+            sorted(model.weights.items()),
+            *(model.bias, model.threshold, model.background),
+            [model.asks.bias, *model.asks.weights.tolist()] if model.asks is not None else [],
+        ]
+        for model in models
+    ]
     return hashlib.sha256(json.dumps(held).encode()).hexdigest()[:8]
 
 
