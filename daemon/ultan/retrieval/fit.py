@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ultan.retrieval import fields, gate
 from ultan.retrieval.evaluate import Prompt, build, rank_all
-from ultan.retrieval.metrics import LIMIT, Outcome, figures
+from ultan.retrieval.metrics import LIMIT, RESAMPLES, Outcome, figures
 from ultan.retrieval.models import Embedder, TokenEncoder
 from ultan.retrieval.pipeline import Settings
 from ultan.wire.home import Home
@@ -38,6 +38,7 @@ REPEATS = 2
 # among those that leave this share of the easy negatives alone, on prompts that were not fitted on.
 LEAST_SILENCE = 0.95
 PRECISION_WORTH = 0.3
+INTERVAL = ("prime_score_low", "prime_score_high")
 KEPT = ("prime_score", "recall_at_3", "silence", "silence_easy", "silence_hard", "precision_at_3_all")
 
 
@@ -214,8 +215,10 @@ def unseen(samples: Samples, seed: int = 0, repeats: int = REPEATS) -> list[Floa
     return found
 
 
-def scored(samples: Samples, probability: Floats, threshold: float) -> dict[str, float]:
-    """The figures of showing, for each prompt, its best candidates above a threshold."""
+def scored(samples: Samples, probability: Floats, threshold: float, resamples: int = 0) -> dict[str, float]:
+    """The figures of showing, for each prompt, its best candidates above a threshold; with resamples also the
+    interval of the prime score.
+    """
     surfaced: list[list[str]] = [[] for _ in samples.prompts]
     for place in np.argsort(-probability, kind="stable"):
         if probability[place] < threshold:
@@ -227,7 +230,8 @@ def scored(samples: Samples, probability: Floats, threshold: float) -> dict[str,
         Outcome(prompt.kind, prompt.grades, tuple(shown))
         for prompt, shown in zip(samples.prompts, surfaced, strict=True)
     ]
-    return {name: value for name, value in figures(outcomes, resamples=0).items() if isinstance(value, float)}
+    found = figures(outcomes, resamples=resamples)
+    return {name: value for name, value in found.items() if isinstance(value, float)}
 
 
 def choose(samples: Samples, rows: list[Floats]) -> float:
@@ -261,13 +265,16 @@ def nested(samples: Samples, seed: int = 1) -> Floats:
     return found
 
 
-def by_set(samples: Samples, rows: list[Floats], threshold: float) -> dict[str, dict[str, float]]:
+def by_set(
+    samples: Samples, rows: list[Floats], threshold: float, resamples: int = 0
+) -> dict[str, dict[str, float]]:
     """The figures of each set, the mean over `rows`."""
+    kept = (*KEPT, *INTERVAL) if resamples else KEPT
     found = {}
     for name in dict.fromkeys(samples.sets):
         part, inside = samples.part(samples.of(name)), samples.of(name)[samples.group]
-        each = [scored(part, row[inside], threshold) for row in rows]
-        found[name] = {key: round(float(np.mean([row[key] for row in each])), 3) for key in KEPT}
+        each = [scored(part, row[inside], threshold, resamples) for row in rows]
+        found[name] = {key: round(float(np.mean([row[key] for row in each])), 3) for key in kept}
     return found
 
 
@@ -296,13 +303,15 @@ def fit(
     figures: dict[str, object] = {
         "fitted": by_set(samples, [chances(bias, weights, values)], threshold),
         "unseen_prompts": by_set(samples, rows, threshold),
-        "unseen_prompts_and_threshold": by_set(samples, [nested(samples)], 0.5),
+        "unseen_prompts_and_threshold": by_set(samples, [nested(samples)], 0.5, RESAMPLES),
     }
     for other in labelled if len(labelled) > 1 else ():
         keep = ~samples.of(other.name)
         rest = samples.part(keep)
         row = gate.on_scale(predicted(samples, keep), choose(rest, unseen(rest)), 0.5)
-        figures[f"fitted_without_{other.name}"] = {other.name: by_set(samples, [row], 0.5)[other.name]}
+        figures[f"fitted_without_{other.name}"] = {
+            other.name: by_set(samples, [row], 0.5, RESAMPLES)[other.name]
+        }
     found["figures"] = figures
     if embedder is not None:
         asks = fit_asks(samples, everything)
