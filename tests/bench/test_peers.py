@@ -93,6 +93,7 @@ def test_ultans_row_is_built_of_what_eval_priming_builds_with(
     told = json.loads(capsys.readouterr().out)
     for call in calls:
         del call["progress"]
+        call.pop("gate", None)  # that of an empty home is the one that ships
     assert calls[0] == calls[2] and calls[1].pop("settings") == "Settings"
     assert {name: ship[name] for name in peers.SHOWN} == {name: told[name] for name in peers.SHOWN}
 
