@@ -259,3 +259,11 @@ def test_when_time_is_up_the_tasks_of_a_prompt_are_left_out(home: Home) -> None:
     prompt = "which library do we mock HTTP with in tests? Then deploy to production this Friday afternoon"
     timings = pipeline(home).rank(Query(prompt, deadline=0.0)).timings_ms
     assert "gate" in timings  # the whole prompt was ranked
+
+
+@pytest.mark.usefixtures("three")
+def test_each_task_has_its_best_note_before_any_has_a_second(home: Home, write: Write) -> None:
+    for number in range(3):
+        write(f"global/deploy/friday-{number}", f"No deploys on Fridays {number}", FRIDAY[2])
+    prompt = "deploy to production this Friday afternoon, and then mock HTTP with respx or vcr in tests"
+    assert RESPX[0] in chosen(pipeline(home), prompt)

@@ -180,18 +180,27 @@ class Pipeline:
         return found
 
     def _ordered(self, query: Query, found: list[list[tuple[float, Candidate]]]) -> list[Candidate]:
-        """Best first: what passed the gate in the order that the priors give it, then the others.
+        """Best first: what passed the gate in the order that the priors give it, then the others. Of several
+        tasks each has its best one before any has a second.
 
         A search is sorted as the closest look has it; only priming asks how sure it is.
         """
         if query.everything:
             return [candidate for _, candidate in found[0]]
-        best: dict[str, tuple[float, Candidate]] = {}
-        for stands, candidate in (pair for of_one in found for pair in of_one):
-            if candidate.id not in best or candidate.probability > best[candidate.id][1].probability:
-                best[candidate.id] = stands, candidate
-        order = sorted(best.values(), key=lambda pair: (pair[1].cut is not None, -round(pair[0], 6)))
-        return [candidate for _, candidate in order]
+        best: dict[str, tuple[float, Candidate, int]] = {}
+        for task, of_one in enumerate(found):
+            for stands, candidate in of_one:
+                known = best.get(candidate.id)
+                if known is None or candidate.probability > known[1].probability:
+                    best[candidate.id] = stands, candidate, task
+        order = sorted(best.values(), key=lambda one: (one[1].cut is not None, -round(one[0], 6)))
+        turns = [0] * len(found)
+        ranked = []
+        for _, candidate, task in order:
+            ranked.append((candidate.cut is not None, turns[task], candidate))
+            turns[task] += candidate.cut is None
+        ranked.sort(key=lambda one: one[:2])
+        return [candidate for *_, candidate in ranked]
 
     def _without_displaced(
         self, snapshot: Snapshot, query: Query, candidates: list[Candidate]

@@ -39,6 +39,10 @@ reindent unindent invert simplify align unwrap reorder reverse concatenate dupli
 flip negate alphabetise alphabetize dedupe deduplicate trim truncate uncomment transpose underline
 rephrase proofread echo decode encode calculate compute multiply sum solve pluralise pluralize renumber
 """
+# What is done with a text that stands below: the text is the matter, not what it is about.
+_OF_A_TEXT_WORDS = """
+summarise summarize condense paraphrase shorten reword explain tldr
+"""
 _SPELLING_WORDS = """
 typo typos misspelled misspelt spelling spelt spelled capitalisation capitalization whitespace
 """
@@ -58,6 +62,7 @@ _POLITE = frozenset(_POLITE_WORDS.split())
 _AGREES = frozenset(_AGREEING_WORDS.split())
 _AGREEMENT = frozenset(_AGREEMENT_WORDS.split())
 _CHORES = frozenset(_CHORE_VERBS.split())
+_OF_A_TEXT = frozenset(_OF_A_TEXT_WORDS.split())
 _SPELLING = frozenset(_SPELLING_WORDS.split())
 _GOES_ON = tuple(" %s " % " ".join(phrase.split()) for phrase in _MOVING_ON.split(","))
 _FACTS = tuple(" %s " % " ".join(phrase.split()) for phrase in _ASKING_FOR_FACTS.split(","))
@@ -103,7 +108,8 @@ def form_of(prompt: str) -> Form:
         approval = len(rest) <= min(3, len(opening) - 1) or _holds(opening, _GOES_ON)
     # A question may stand before what it is about, or after it.
     fact = _is_fact(request) or (lines[0].endswith(("?", ":")) and _is_fact(opening))
-    return Form(approval, _is_chore(opening) or _is_chore(request), fact, empty)
+    below = len(lines) > 1 and lines[0].endswith(":") and _verb(opening) in _OF_A_TEXT
+    return Form(approval, below or _is_chore(opening) or _is_chore(request), fact, empty)
 
 
 def _words(line: str) -> list[str]:
@@ -130,9 +136,14 @@ def _after_agreeing(words: list[str]) -> list[str]:
     return words[at:]
 
 
+def _verb(words: list[str]) -> str:
+    """The word that a request begins with."""
+    return next((word for word in words if word not in _POLITE), "")
+
+
 def _is_chore(words: list[str]) -> bool:
     """Whether a request begins with the verb of an errand, or is about one line or a word's letters."""
-    verb = next((word for word in words if word not in _POLITE), "")
+    verb = _verb(words)
     if verb in _CHORES or not _SPELLING.isdisjoint(words):
         return True
     if verb in _WITHIN and not _WITHIN[verb].isdisjoint(words):
