@@ -79,7 +79,7 @@ def test_an_edit_that_says_all_it_needs_is_a_chore(prompt: str) -> None:
     assert form_of(prompt).chore
 
 
-@pytest.mark.parametrize("verb", ["summarise", "please shorten", "can you explain"])
+@pytest.mark.parametrize("verb", ["summarise", "please condense", "can you explain"])
 def test_what_is_done_with_a_text_below_is_a_chore_and_not_a_task_about_its_matter(verb: str) -> None:
     assert form_of(f"{verb} this for my newsletter:\n\nConventional commits are a convention.").chore
     assert not form_of(f"{verb} how we commit").chore

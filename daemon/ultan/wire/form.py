@@ -41,7 +41,7 @@ rephrase proofread echo decode encode calculate compute multiply sum solve plura
 """
 # What is done with a text that stands below: the text is the matter, not what it is about.
 _OF_A_TEXT_WORDS = """
-summarise summarize condense paraphrase shorten reword explain tldr
+summarise summarize condense paraphrase reword explain tldr
 """
 _SPELLING_WORDS = """
 typo typos misspelled misspelt spelling spelt spelled capitalisation capitalization whitespace
