@@ -1,0 +1,174 @@
+"""Compounds of a shell line: groups, subshells, conditions, loops, cases, and what is piped through them."""
+
+from __future__ import annotations
+
+import re
+
+from ultan.wire.shell_input import Inputs
+from ultan.wire.shell_parts import MOST_VALUES, Unfinished
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ultan.wire.shell_parts import Shared, Simple, Variables, Word
+
+_MOST_OPEN = 64
+KEYWORD = re.compile(
+    r"(if|while|until|for|select|case|function|then|elif|else|do|done|fi|esac|time|coproc|\[\[|[{}!])"
+    r"(?=[\s;&|()<>]|\\\n|\Z)"
+)
+FUNCTION = re.compile(r"\([ \t]*\)")
+_SKIPPED = frozenset(("then", "elif", "else", "do", "!", "time", "coproc"))
+_CLOSED_BY = {"}": ("{",), "fi": ("if",), "done": ("while", "until", "for", "select"), "esac": ("case",)}
+_BRANCHES = frozenset(("if", "while", "until", "for", "select", "case"))
+
+
+class _Open:
+    """A compound that is not closed yet. begin: its first command; piped: what it reads; pattern: in a
+    `case`, whether a pattern comes next.
+    """
+
+    __slots__ = ("begin", "kind", "pattern", "piped")
+
+    def __init__(self, kind: str, begin: int, piped: list[Simple] | None) -> None:
+        self.kind = kind
+        self.begin = begin
+        self.piped = piped
+        self.pattern = kind == "case"
+
+
+class Compounds(Inputs):
+    """A reader that knows which compounds are open."""
+
+    __slots__ = ("_begin", "_found", "_open", "_piped")
+
+    def __init__(self, text: str, shared: Shared, variables: Variables) -> None:
+        super().__init__(text, shared, variables)
+        self._found: list[Simple] = []
+        self._begin = 0
+        self._piped: list[Simple] | None = None
+        self._open: list[_Open] = []
+
+    def _next(self, piped: list[Simple] | None) -> None:
+        """Another command begins; it reads what is piped to it, or what its compound reads."""
+        self._begin = len(self._found)
+        self._piped = piped or (self._open[-1].piped if self._open else None)
+
+    def _branches(self, perhaps: bool = False) -> None:
+        """Note whether what comes next may be left out."""
+        self.branch = perhaps or any(one.kind in _BRANCHES for one in self._open)
+
+    def _push(self, kind: str) -> None:
+        if len(self._open) >= _MOST_OPEN:
+            raise Unfinished("too deep")
+        self._open.append(_Open(kind, len(self._found), self._piped))
+        self.branch = self.branch or kind in _BRANCHES
+
+    def _close(self, kinds: tuple[str, ...]) -> None:
+        if not self._open or self._open[-1].kind not in kinds:
+            raise Unfinished("an end of something else")
+        self._begin = self._open.pop().begin
+        self._branches()
+
+    def _bracket(self) -> None:
+        """A subshell, or an arithmetic in double brackets."""
+        start = self.at
+        if self.text.startswith("((", start):
+            self.at += 2
+            if self.balanced(2, True):
+                return
+            self.at = start
+        self.at += 1
+        self._push("(")
+
+    def _keyword(self, word: str, after: int) -> bool:
+        """Go past a keyword and what belongs to it; False where it is a word like any other."""
+        if word == "[[":
+            self.at = after
+            self._condition()
+        elif word in _CLOSED_BY:
+            self.at = after
+            self._close(_CLOSED_BY[word])
+        elif word in _SKIPPED:
+            self.at = after
+            self.blanks()
+            if word == "time" and self.text.startswith("-p", self.at):
+                self.at += 2
+        elif word == "function":
+            self.at = after
+            self.blanks()
+            self.words()
+            self.blanks()
+            brackets = FUNCTION.match(self.text, self.at)
+            self.at = brackets.end() if brackets else self.at
+        else:
+            self.at = after
+            self._push(word)
+            if word in ("for", "select"):
+                self._values()
+            elif word == "case":
+                self.blanks()
+                self.words()
+                self.gaps()
+                if not self.text.startswith("in", self.at):
+                    raise Unfinished("a case without in")
+                self.at += 2
+        return True
+
+    def _values(self) -> None:
+        """The variable of a loop and its values."""
+        self.blanks()
+        if self.text.startswith("((", self.at):
+            self.at += 2
+            self.balanced(2, True)
+            return
+        name = self.one()
+        self.gaps()
+        if self.text[self.at : self.at + 3] not in ("in ", "in\t", "in\n"):
+            return
+        self.at += 2
+        values: list[Word] = []
+        self.blanks()
+        while self.at < self.end and self.text[self.at] not in "\n;&|()<>":
+            values.extend(self.words())
+            self.blanks()
+        if values:
+            self.variables = {**self.variables, name: tuple((word.value,) for word in values[:MOST_VALUES])}
+
+    def _condition(self) -> None:
+        """`[[ ... ]]`: what looks like an operator there is none."""
+        while self.at < self.end:
+            self.gaps()
+            if self.at < self.end and self.text[self.at] in "()<>|&!;":
+                self.shared.step()
+                self.at += 1
+                continue
+            if any(word.value == "]]" and not word.quoted for word in self.words()):
+                return
+        raise Unfinished("a condition that nothing ends")
+
+    def _case_pattern(self) -> None:
+        self.gaps()
+        ending = KEYWORD.match(self.text, self.at)
+        if ending and ending.group(1) == "esac":
+            self._open[-1].pattern = False
+            return
+        if self.text.startswith("(", self.at):
+            self.at += 1
+        while self.at < self.end:
+            self.gaps()
+            char = self.text[self.at : self.at + 1]
+            if char == ")":
+                self.at += 1
+                self._open[-1].pattern = False
+                self._next(None)
+                return
+            if char == "|":
+                self.at += 1
+            elif not self._was_read():
+                break
+        raise Unfinished("a case that nothing ends")
+
+    def _was_read(self) -> bool:
+        before = self.at
+        self.words()
+        return self.at > before

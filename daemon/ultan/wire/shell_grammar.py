@@ -1,0 +1,163 @@
+"""The commands of a shell line: operators, pipes, compounds, redirections and here-documents taken apart."""
+
+from __future__ import annotations
+
+import re
+
+from ultan.wire.shell_compounds import FUNCTION, KEYWORD, Compounds
+from ultan.wire.shell_parts import MOST_VALUES, Simple, Unfinished
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ultan.wire.shell_parts import Word
+
+_OPERATOR = re.compile(r";;&|;;|;&|;|&&|&|\|\||\|&|\|")
+_REDIRECTION = re.compile(r"(?:\d+|\{\w+\})?(<<<|<<-?|<>|<&|>>|>\||>&|&>>|&>|[<>](?!\())")
+_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[[^\]\s]*\])?(\+?)=", re.A)
+_DECLARING = frozenset("export local declare typeset readonly".split())
+
+
+class Grammar(Compounds):
+    """Reads commands; each that is found is kept in `shared.found`, also those before a breach."""
+
+    __slots__ = ()
+
+    def commands(self, closing: str) -> list[Simple]:
+        outer = self._found, self._begin, self._piped, self._open, self.pending
+        self._found, self._begin, self._piped, self._open, self.pending = [], 0, None, [], []
+        while not self._ends(closing):
+            pass
+        if self.pending:
+            raise Unfinished("a here-document that nothing ends")
+        found = self._found
+        self._found, self._begin, self._piped, self._open, self.pending = outer
+        return found
+
+    def _ends(self, closing: str) -> bool:
+        """Read one operator, keyword or command; whether the end was there instead."""
+        self.blanks()
+        if self.at >= self.end:
+            if closing or self._open:
+                raise Unfinished("something that nothing closes")
+            return True
+        self.shared.step()
+        char = self.text[self.at]
+        if char == "\n":
+            self.at += 1
+            self._here_documents()
+            if self._begin < len(self._found):
+                self._next(None)
+                self._branches()
+        elif self._open and self._open[-1].pattern and self._open[-1].kind == "case":
+            self._case_pattern()
+        elif char == ")":
+            self.at += 1
+            if self._open:
+                self._close(("(",))
+            elif closing:
+                return True
+            else:
+                raise Unfinished("a bracket that nothing opened")
+        elif char in ";&|" and not self.text.startswith("&>", self.at):
+            self._operator()
+        elif char == "(":
+            self._bracket()
+        else:
+            keyword = KEYWORD.match(self.text, self.at)
+            if keyword is None or not self._keyword(keyword.group(1), keyword.end()):
+                self._simple()
+        return False
+
+    def _operator(self) -> None:
+        found = _OPERATOR.match(self.text, self.at)
+        operator = found.group() if found else ";"
+        self.at += len(operator)
+        if operator in ("|", "|&"):
+            self._next(self._found[self._begin :])
+            return
+        self._next(None)
+        self._branches(operator in ("&&", "||"))
+        if operator.startswith(";") and operator != ";" and self._open and self._open[-1].kind == "case":
+            self._open[-1].pattern = True
+
+    def _simple(self) -> None:
+        """A simple command; one for each value, where a variable in it has several."""
+        start, shared = self.at, self.shared
+        if shared.again:
+            self._once()
+            return
+        shared.choice, shared.ways = 0, 1
+        pending = len(self.pending)
+        self._once()
+        ways, end = shared.ways, self.at
+        if ways > 1 and len(self.pending) == pending:
+            shared.again = True
+            for choice in range(1, min(ways, MOST_VALUES)):
+                shared.choice, self.at = choice, start
+                self._once()
+            shared.again, shared.choice = False, 0
+        self.at = end
+
+    def _once(self) -> None:
+        text, simple = self.text, Simple(self._piped, self.variables)
+        before = self.variables
+        while True:
+            self.blanks()
+            char = text[self.at : self.at + 1]
+            if char in ("", "\n", ";", "|", ")") or (char == "&" and not text.startswith("&>", self.at)):
+                break
+            if char in "<>&{0123456789":
+                redirection = _REDIRECTION.match(text, self.at)
+                if redirection:
+                    self.at = redirection.end()
+                    self._redirection(simple, redirection.group(1))
+                    continue
+            if char == "(":
+                brackets = FUNCTION.match(text, self.at)
+                if brackets is None or len(simple.words) != 1:
+                    raise Unfinished("a bracket in a command")
+                self.at = brackets.end()
+                return
+            assignment = None if simple.words else _ASSIGNMENT.match(text, self.at)
+            if assignment:
+                self._assignment(simple, assignment)
+                simple.variables = self.variables
+                continue
+            if not simple.words:  # what is set for this command alone
+                self.variables = before
+            simple.words.extend(self.words())
+        self._keep(simple)
+
+    def _keep(self, simple: Simple) -> None:
+        if simple.words or simple.assigned or simple.redirections:
+            self._found.append(simple)
+            self.shared.found.append(simple)
+        if simple.words and simple.words[0].value in _DECLARING:
+            for word in simple.words[1:]:
+                assignment = _ASSIGNMENT.match(word.value)
+                if assignment:
+                    self.set(assignment.group(1), (word.value[assignment.end() :],))
+
+    def _assignment(self, simple: Simple, found: re.Match[str]) -> None:
+        name, _, added = found.groups()
+        self.at = found.end()
+        before = (self.look_up(name) or ()) if added else ()
+        if self.text.startswith("(", self.at):
+            self.at += 1
+            words: list[Word] = []
+            while True:
+                self.gaps()
+                if self.at >= self.end:
+                    raise Unfinished("a list that nothing ends")
+                if self.text[self.at] == ")":
+                    break
+                start = self.at
+                words.extend(self.words())
+                if self.at == start:
+                    raise Unfinished("a list that nothing ends")
+            self.at += 1
+            value = before + tuple(word.value for word in words)
+        else:
+            value = ("".join(before) + self.one(),)
+        simple.assigned.append((name, " ".join(value)))
+        self.set(name, value)
