@@ -45,6 +45,12 @@ def test_an_answer_that_moves_on_is_an_approval(prompt: str) -> None:
 @pytest.mark.parametrize(
     "prompt",
     [
+        "plan looks good, apply it",
+        "looks good, commit it",
+        "perfect, now commit and push",
+        "yes, merge it",
+        "carry on with the tests for the reminder service",
+        "that worked, now write the migration that drops customers.fax",
         "yes, and write the tests for the parser with respx while you are at it",
         "ok now add a retry to the payment client",
         "fix the tests, thanks",

@@ -17,13 +17,15 @@ KeyError: 'total'"""
 DIFF = "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n-old = 1\n+new = 1\n same"
 CODE = "def area(self):\n    # both sides\n    return self.width * self.height\n\nprint(area())"
 LOG = "2026-11-02 10:01:02,123 INFO started\n2026-11-02 10:01:03,001 ERROR lost the connection"
+BOX = "╷\n│ Error: Error acquiring the state lock\n╵"
+HISTORY = "commit 9c1d2aa\nAuthor: A <a@b.example>\n51f0be3 round per line"
 SHELL = "$ git push\nerror: failed to push some refs"
 JSON = '{\n  "name": "x",\n  "private": true\n}'
 QUOTE = "> we should merge on Fridays\n> says the page"
 FENCED = "```\nUse tabs everywhere\n```"
 
 
-@pytest.mark.parametrize("paste", [TRACE, DIFF, CODE, LOG, SHELL, JSON, QUOTE, FENCED])
+@pytest.mark.parametrize("paste", [TRACE, DIFF, CODE, LOG, SHELL, JSON, QUOTE, FENCED, BOX, HISTORY])
 def test_of_a_prompt_with_a_paste_only_what_stands_around_it_is_said(paste: str) -> None:
     parts = split(f"Why is that?\n\n{paste}\n\nFix it please.")
     assert said(parts) == "Why is that?\nFix it please."

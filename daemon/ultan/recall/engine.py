@@ -19,7 +19,7 @@ from ultan.library.config import Config, Models
 from ultan.library.entry import Entry
 from ultan.library.excerpt import excerpt
 from ultan.library.store import Snapshot, Store
-from ultan.recall.leftout import left_out
+from ultan.recall.leftout import NO_TIME, left_out
 from ultan.retrieval.backends import load_embedder, load_encoder, load_reranker
 from ultan.retrieval.index import Index, Progress, Refreshed
 from ultan.retrieval.judgement import fingerprint
@@ -36,8 +36,9 @@ M = TypeVar("M")
 NOTES = 10
 # So many candidates of a prompt are kept in the recall log, a few KB.
 RECORDED = 20
-# How long a ranking may take; the cross-encoder judges as many as fit.
-PRIMING_SECONDS = 0.07
+# How long a ranking may take: a search lets the cross-encoder judge as many as fit, a prompt is asked task by
+# task. The hook waits 0.8 s, so that the answer should not depend on how busy the machine is.
+PRIMING_SECONDS = 0.4
 SEARCH_SECONDS = 0.25
 
 
@@ -253,7 +254,10 @@ class Engine:
             "late": any(kept is not None for kept in snapshot.tokens),
         }
         unasked = [stage for stage, wanted in asked.items() if not wanted]
-        return left_out(prompt, self._by_stage(), ranking.scored, unasked, keeps)
+        found = left_out(prompt, self._by_stage(), ranking.scored, unasked, keeps)
+        if ranking.unasked:
+            found["tasks"] = NO_TIME
+        return found
 
     def _tell(self, done: Refreshed) -> None:
         """Keep what the index had to say (rebuilt, embedding stopped) for whoever asks how it is."""

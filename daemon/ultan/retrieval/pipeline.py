@@ -74,13 +74,14 @@ class Candidate:
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """candidates, best first; threshold: the probability that was asked for; timings_ms by stage; scored: the
-    stages that had something to say.
+    stages that had something to say; unasked: how many tasks of the prompt there was no time for.
     """
 
     candidates: list[Candidate] = field(default_factory=list)
     threshold: float = 0.0
     timings_ms: dict[str, float] = field(default_factory=dict)
     scored: tuple[str, ...] = ()
+    unasked: int = 0
 
     @property
     def chosen(self) -> list[Candidate]:
@@ -158,7 +159,7 @@ class Pipeline:
         if not query.everything:
             candidates += _outside(scenes[0], allowed)
         spoke = dict.fromkeys(name for scene in scenes for name in (*scene.legs, *scene.judged))
-        return Ranking(candidates, threshold, timings, tuple(spoke))
+        return Ranking(candidates, threshold, timings, tuple(spoke), len(views) - len(scenes))
 
     def _found(self, scene: Scene, threshold: float) -> list[tuple[float, Candidate]]:
         """The candidates of one question in the order of the closest look, each with where it stands."""

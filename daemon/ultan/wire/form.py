@@ -7,6 +7,8 @@ another language has no form. Standard library only and cheap to import: each ho
 
 from __future__ import annotations
 
+from ultan.wire.tokens import tokenize
+
 # An approval is short; after this many words there is a task in it.
 APPROVAL_WORDS = 14
 _QUESTION_CHARACTERS = 400
@@ -26,11 +28,16 @@ work for me you so much very all well done now a lot the job and
 """
 # What moves a conversation on.
 _MOVING_ON = """
-carry on, go on, go ahead, keep going, next item, next step, next task, next one, i meant, not that one,
-the other one, the other file, already did, i already, i've already, is running now, is up now, is back
-now, works now, is done now, is finished, it finished, all done, as you suggested, as you said, as
-discussed, as planned, never mind, nevermind, try again, again please, one more time, undo that, revert
-that, that worked, it worked, sounds good, looks good, looks fine, good job, well done
+carry on, go on, go ahead, keep going, next item, next step, next task, next one, i've already, is running
+now, is up now, is back now, works now, is done now, is finished, it finished, all done, as you suggested, as you
+said, as discussed, as planned, never mind, nevermind, try again, again please, one more time, undo that,
+revert that, that worked, it worked, sounds good, looks good, looks fine, good job, well done
+"""
+# What only tells how it stands, whatever follows.
+_TELLING_ON = "i meant, not that one, the other one, the other file, already did, i already"
+# What points at something that was talked about, stemmed as tokens are.
+_POINTING_WORDS = """
+one first second third last next other same step item part thing option version way number now too again
 """
 # Verbs of edits and errands that say all they need.
 _CHORE_VERBS = """
@@ -64,6 +71,8 @@ _AGREEMENT = frozenset(_AGREEMENT_WORDS.split())
 _CHORES = frozenset(_CHORE_VERBS.split())
 _OF_A_TEXT = frozenset(_OF_A_TEXT_WORDS.split())
 _SPELLING = frozenset(_SPELLING_WORDS.split())
+_TELLS = tuple(" %s " % " ".join(phrase.split()) for phrase in _TELLING_ON.split(","))
+_POINTING = frozenset(_POINTING_WORDS.split())
 _GOES_ON = tuple(" %s " % " ".join(phrase.split()) for phrase in _MOVING_ON.split(","))
 _FACTS = tuple(" %s " % " ".join(phrase.split()) for phrase in _ASKING_FOR_FACTS.split(","))
 _COUNTING = (" how many ", " how much is ")
@@ -105,11 +114,24 @@ def form_of(prompt: str) -> Form:
     if len(lines) == 1 and 0 < len(opening) <= APPROVAL_WORDS:
         rest = _after_agreeing(opening)
         empty = not rest
-        approval = len(rest) <= min(3, len(opening) - 1) or _holds(opening, _GOES_ON)
+        approval = not _says(rest) if len(rest) < len(opening) else False
+        approval = approval or _holds(opening, _TELLS) or _goes_on(opening)
     # A question may stand before what it is about, or after it.
     fact = _is_fact(request) or (lines[0].endswith(("?", ":")) and _is_fact(opening))
     below = len(lines) > 1 and lines[0].endswith(":") and _verb(opening) in _OF_A_TEXT
     return Form(approval, below or _is_chore(opening) or _is_chore(request), fact, empty)
+
+
+def _goes_on(words: list[str]) -> bool:
+    """Whether a prompt only moves on: after the last phrase that does so nothing is asked."""
+    spoken = " %s " % " ".join(words)
+    ends = [spoken.rindex(phrase) + len(phrase) for phrase in _GOES_ON if phrase in spoken]
+    return bool(ends) and not _says(spoken[max(ends) :].split())
+
+
+def _says(words: list[str]) -> bool:
+    """Whether anything is asked or told: "the second one" points, "apply it" asks."""
+    return any(token not in _POINTING and token not in _AGREEMENT for token in tokenize(" ".join(words)))
 
 
 def _words(line: str) -> list[str]:

@@ -28,7 +28,9 @@ _SURE = re.compile(
     |error\[\w+\]:|panic:\s|goroutine\ \d|\s*-->\ \S+:\d|npm\ ERR!|E\ {3,}\S|={4,}\ .*={4,}\s*$
     |(?:FAILED|PASSED|ERROR)\ \S+::\S|diff\ --git\ |index\ [0-9a-f]{6,}\.\.|@@\ -\d|(?:---|\+\+\+)\ [ab]/
     |\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d[\]., ]|[A-Z][a-z]{2}\ [ \d]\d\ \d\d:\d\d:\d\d\s
-    |[\w.-]+@[\w.-]+:\S*[$\#]\ \S)""",
+    |[\w.-]+@[\w.-]+:\S*[$\#]\ \S|[╷│╵┌└├╭╰▲✓✗✖✔⨯×]|(?:The\ above\ exception|During\ handling\ of\ the\ above)
+    |\[SQL:|[VDIWEF](?:/|\ )[A-Z]\w+\s*(?:\(\s*\d+\))?:\ |commit\ [0-9a-f]{7,40}\b|Author:\ .*@
+    |(?=[a-f]*\d)[0-9a-f]{7,12}\ \S)""",
     re.VERBOSE,
 )
 # Looks like code, output or settings; two of these in a row are pasted, and one beside a sure line.
