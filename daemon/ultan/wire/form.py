@@ -29,8 +29,8 @@ work for me you so much very all well done now a lot the job and
 # What moves a conversation on.
 _MOVING_ON = """
 carry on, go on, go ahead, keep going, next item, next step, next task, next one, i've already, is running
-now, is up now, is back now, works now, is done now, is finished, it finished, all done, as you suggested, as you
-said, as discussed, as planned, never mind, nevermind, try again, again please, one more time, undo that,
+now, is up now, is back now, works now, is done now, is finished, it finished, all done, as you suggested, as
+you said, as discussed, as planned, never mind, nevermind, try again, again please, one more time, undo that,
 revert that, that worked, it worked, sounds good, looks good, looks fine, good job, well done
 """
 # What only tells how it stands, whatever follows.
