@@ -23,6 +23,7 @@ SCRIPTS = {
     "SessionStart": "session_start.py",
     "UserPromptSubmit": "user_prompt_submit.py",
     "UserPromptExpansion": "user_prompt_expansion.py",
+    "PreToolUse": "pre_tool_use.py",
     "PostToolUse": "post_tool_use.py",
     "PostToolUseFailure": "post_tool_use_failure.py",
     "Stop": "stop.py",

@@ -16,6 +16,7 @@ EVENTS = {
     "SessionStart",
     "UserPromptSubmit",
     "UserPromptExpansion",
+    "PreToolUse",
     "PostToolUse",
     "PostToolUseFailure",
     "Stop",

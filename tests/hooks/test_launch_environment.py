@@ -95,7 +95,7 @@ def test_every_hook_runs_its_own_script_in_an_odd_folder_and_a_bare_environment(
         done = run([handler["command"], *argv], environment, event)
         assert (done.returncode, done.stderr) == (0, ""), event
         assert done.stdout == "" or json.loads(done.stdout), event
-    assert recorded(environment) == list(groups)
+    assert recorded(environment) == [event for event in groups if event != "PreToolUse"]
 
 
 def test_a_hook_behind_another_shell_still_finds_its_script(

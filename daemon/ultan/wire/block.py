@@ -146,7 +146,11 @@ def render(
 
 
 def compose(
-    entries: list[dict[str, object]], now: float, nudges: list[str], max_chars: int = MAX_CHARS
+    entries: list[dict[str, object]],
+    now: float,
+    nudges: list[str],
+    max_chars: int = MAX_CHARS,
+    preamble: str = PREAMBLE,
 ) -> tuple[str, int, int]:
     """The block, and how many of the entries and of the nudges (counted from the first) it holds.
 
@@ -156,17 +160,17 @@ def compose(
     for room in (EXCERPT_CHARS, 200, 140, 90, 40):
         lines = [bullet(entry, now, room) for entry in entries]
         lines += ["- " + clip(neutralise(text), min(NUDGE_CHARS, room + 60)) for text in nudges]
-        block = _assemble(lines)
+        block = _assemble(lines, preamble)
         if escaped_length(block) <= max_chars:
             return block, len(entries), len(nudges)
-    while lines and escaped_length(_assemble(lines)) > max_chars:
+    while lines and escaped_length(_assemble(lines, preamble)) > max_chars:
         lines.pop()
     held = min(len(lines), len(entries))
-    return _assemble(lines), held, len(lines) - held
+    return _assemble(lines, preamble), held, len(lines) - held
 
 
-def _assemble(lines: list[str]) -> str:
-    return "\n".join([OPEN, PREAMBLE, *lines, CLOSE]) if lines else ""
+def _assemble(lines: list[str], preamble: str) -> str:
+    return "\n".join([OPEN, preamble, *lines, CLOSE]) if lines else ""
 
 
 def escaped_length(text: str) -> int:

@@ -46,7 +46,7 @@ def start(call: Call) -> None:
 
 
 def _reset(call: Call, reason: str) -> None:
-    if call.memory.shown:
+    if call.memory.shown or call.memory.advised:
         call.memory.add(call.now, reset=reason)
 
 

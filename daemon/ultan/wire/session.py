@@ -30,7 +30,7 @@ def file_name(session_id: str) -> str:
 class SessionMemory:
     """The lines of one session, read at construction; `add` appends."""
 
-    __slots__ = ("had_private", "path", "private", "private_ids", "prompts", "shown")
+    __slots__ = ("advised", "had_private", "path", "private", "private_ids", "prompts", "shown")
 
     def __init__(self, home: Home, session_id: str) -> None:
         self.path = os.path.join(home.recall, "sessions", file_name(session_id) + ".jsonl")
@@ -39,10 +39,12 @@ class SessionMemory:
     def read(self) -> None:
         """Fold the file.
 
-        `shown`: ids since the last reset; `prompts`: those answered; `private`: the private turn that the
-        session is in, or None; `private_ids`: all of them; `had_private`: whether the context holds one.
+        `shown`: ids since the last reset; `advised`: (agent, id) of notes given before a tool since then;
+        `prompts`: those answered; `private`: the private turn that the session is in, or None; `private_ids`:
+        all of them; `had_private`: whether the context holds one.
         """
         self.shown: set[str] = set()
+        self.advised: set[tuple[str, str]] = set()
         self.prompts: set[str] = set()
         self.private: str | None = None
         self.private_ids: set[str] = set()
@@ -70,8 +72,15 @@ class SessionMemory:
             prompt_id = entry.get("prompt_id")
             if isinstance(prompt_id, str) and prompt_id:
                 self.prompts.add(prompt_id)
+        ids = entry.get("advised")
+        if isinstance(ids, list):
+            agent = str(entry.get("agent_id") or "")
+            self.advised.update((agent, item) for item in ids if isinstance(item, str))
+            if not agent:  # the main agent has it before it, so that no prompt brings it again
+                self.shown.update(item for item in ids if isinstance(item, str))
         if "reset" in entry:
             self.shown.clear()
+            self.advised.clear()
         if "private" in entry:
             private = entry["private"]
             self.private = private if isinstance(private, str) else None
@@ -87,8 +96,9 @@ class SessionMemory:
         return self.private is not None
 
     def add(self, now: float | None = None, **fields: object) -> None:
-        """Append one line: surfaced=[ids] with prompt_id, reset=reason, private=prompt_id or None, or
-        forked=True for a session that began with another's context."""
+        """Append one line: surfaced=[ids] with prompt_id, advised=[ids] with agent_id, reset=reason,
+        private=prompt_id or None, or forked=True for a session that began with another's context.
+        """
         self._make_folder()
         line = json.dumps({"v": 1, "ts": utc_now(now), **fields}, ensure_ascii=True) + "\n"
         descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
