@@ -26,6 +26,7 @@ COMMANDS = {
     "add": ("add", "add", "Save a note, word for word."),
     "why": ("why", "why", "Explain what was shown for a prompt, and what was not."),
     "replay": ("replay", "replay", "Rank past prompts again and show what would change."),
+    "trigger": ("trigger", "trigger", "Let a note meet the command that it speaks about."),
     "lint": ("lint", "lint", "Find what is broken in the library."),
     "undo": ("changes", "undo", "Take back a change of the library."),
     "log": ("changes", "log", "Show the changes of the library, newest first."),

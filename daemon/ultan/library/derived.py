@@ -68,7 +68,7 @@ def triggers(snapshot: Snapshot) -> bytes:
             "scope": entry.scope,
             "severity": entry.severity,
             "updated": entry.updated,
-            "triggers": [_trigger(trigger) for trigger in entry.block_triggers],
+            "triggers": [trigger_row(trigger) for trigger in entry.block_triggers],
         }
         if by_project.get(id):
             found["overridden_in"] = by_project[id]
@@ -77,7 +77,8 @@ def triggers(snapshot: Snapshot) -> bytes:
     return f'{{"v": {TRIGGERS_VERSION}, "entries": [\n{lines}\n]}}\n'.encode("ascii")
 
 
-def _trigger(trigger: Trigger) -> dict[str, object]:
+def trigger_row(trigger: Trigger) -> dict[str, object]:
+    """A pattern as triggers.json has it."""
     found = check(trigger.pattern)
     row: dict[str, object] = {"tool": trigger.tool, "field": trigger.field, "pattern": trigger.pattern}
     if found.refused:
