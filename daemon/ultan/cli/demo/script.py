@@ -10,6 +10,7 @@ SECRET = "sk_" + "live_" + "4eC39HqLyjWDarjtT1zdp7dc9Kd2"
 CONFIDENCE = "the offer from the harbour company"
 IDEMPOTENCY = "projects/tidepool/payments/idempotency-keys"
 RETRIES = "global/python/retries"
+UV = "global/python/use-uv"
 FRIDAY = "global/deploy/no-friday-deploys"
 NOTE = "we fake HTTP with respx in this repo's tests, never with responses or monkeypatching"
 
@@ -40,6 +41,12 @@ class Step:
     def prompt(self) -> str:
         return str(self.fields.get("prompt") or "")
 
+    @property
+    def command(self) -> str:
+        """The command that the agent is about to run."""
+        given = self.fields.get("tool_input") if self.event == "PreToolUse" else None
+        return str(given["command"]) if isinstance(given, dict) else ""
+
 
 def prompted(title: str, text: str, **expected: Any) -> Step:
     return Step(title, "user_prompt_submit", "UserPromptSubmit", {"prompt": text}, **expected)
@@ -47,6 +54,11 @@ def prompted(title: str, text: str, **expected: Any) -> Step:
 
 def quiet(title: str, script: str, event: str, **fields: Any) -> Step:
     return Step(title, script, event, fields, silent=True)
+
+
+def before(title: str, command: str, **expected: Any) -> Step:
+    fields = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": f"toolu_{len(command)}"}
+    return Step(title, "pre_tool_use", "PreToolUse", fields, **expected)
 
 
 START = quiet(
@@ -61,6 +73,21 @@ SESSION = (
     ),
     prompted("an approval: nothing to look up", "yes, go ahead", silent=True),
     prompted("something else altogether", "what should I cook for six people tonight?", silent=True),
+    before(
+        "the agent is about to run what a note speaks about: it meets the note, and the command runs",
+        "cd services/payments && python -m pip install tenacity",
+        any_of=(UV,),
+    ),
+    before(
+        "a note that blocks: the command does not run, however it is dressed up",
+        "git commit -am wip && sudo -u deploy git -C . push origin main --force",
+        says="deny: Blocked by the user's library",
+    ),
+    before(
+        "a command that only mentions it: nothing to say",
+        'git commit -m "no more git push --force to main"',
+        silent=True,
+    ),
     quiet(
         "the agent runs a tool: recorded, nothing said",
         "post_tool_use",
@@ -140,7 +167,7 @@ def payload(step: Step, folder: str, turn: int, session: str) -> Payload:
     }
     if step.event not in ("SessionEnd",) and turn:
         base["prompt_id"] = f"{session[:-4]}{turn:04d}"
-    if step.event in ("UserPromptSubmit", "UserPromptExpansion", "PostToolUse", "Stop"):
+    if step.event in ("UserPromptSubmit", "UserPromptExpansion", "PreToolUse", "PostToolUse", "Stop"):
         base["permission_mode"] = "default"
     if step.event == "Stop":
         base["stop_hook_active"] = False

@@ -147,6 +147,8 @@ def understood(output: bytes, event: str) -> tuple[str, str]:
         inner = json.loads(output)["hookSpecificOutput"]
         if inner["hookEventName"] != event:
             return "", f"the output is for {inner['hookEventName']}"
+        if "permissionDecision" in inner:
+            return f"{inner['permissionDecision']}: {inner['permissionDecisionReason']}", ""
         return str(inner["additionalContext"]), ""
     except (ValueError, KeyError, TypeError):
         return "", f"the output is not what a client reads: {output[:200]!r}"

@@ -15,6 +15,7 @@ from ultan.cli.output import printable
 _WIDTH = 96
 _ACTS = {
     "SessionStart": "the client",
+    "PreToolUse": "the agent",
     "PostToolUse": "the agent",
     "PreCompact": "the client",
     "Stop": "the agent",
@@ -46,6 +47,8 @@ def step(number: int, played: Played) -> None:
     typed = f"/ultan {NOTE}" if what.event == "UserPromptExpansion" else what.prompt
     if typed:
         say(_block(typed.replace(SECRET, SECRET[:8] + "..."), "    you > ", "          "), fg="cyan")
+    if what.command:
+        say(_block(what.command, "    agent > ", "            "), fg="magenta")
     if played.waited_s:
         say(f"    searchable after {played.waited_s:.1f} s", dim=True)
     if played.seen:
