@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support import event, run_hook
+from support import CASES, event, run_hook
+from ultan.cli.place import refresh
 from ultan.wire.home import Home
 
 UV = "global/python/use-uv"
@@ -144,3 +146,15 @@ def test_a_backtest_tells_how_often_a_pattern_would_have_spoken_and_on_what(
     assert (later["calls"], len(later["fired"])) == (3, 2)
     ultan("trigger", "add", UV, PIP)
     assert "3 times in 5 recorded calls" in ultan("trigger", "backtest", UV).out
+
+
+def test_doctor_names_each_pattern_that_is_refused_or_was_too_slow(ultan: Any, home: Home) -> None:
+    case = CASES / "pretool-redos"
+    shutil.copytree(case / "knowledge", home.knowledge)
+    refresh(home)
+    run_hook(json.loads((case / "toolcall.json").read_text("utf-8")))
+    told = ultan("doctor").out
+    for id in ("slow", "slow2", "invalid"):
+        assert f"global/trig/{id}.md" in told, id
+    assert "global/trig/slow2 could not be tried in time" in told
+    assert "global/trig/good.md" not in told

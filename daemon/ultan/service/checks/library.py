@@ -50,11 +50,17 @@ def check(home: Home, now: float) -> Iterator[Finding]:
 
 
 def broken(problems: Sequence[Problem], entries: int) -> Iterator[Finding]:
-    """One finding a kind of problem, with its first place; advice counts as a note."""
+    """One finding a kind of problem, with its first place, but one for each pattern that is refused: a rule
+    that somebody relies on is not in force. Advice counts as a note.
+    """
     by_code: dict[str, list[Problem]] = {}
     for problem in problems:
         by_code.setdefault(problem.code, []).append(problem)
     for code, found in sorted(by_code.items()):
+        if code == "bad-pattern":
+            for one in found:
+                yield Finding("library", "warning", f"{one.path}: {one.message} ({code})", one.fix)
+            continue
         first = found[0]
         more = f" and {len(found) - 1} more ({code})" if len(found) > 1 else f" ({code})"
         level = "note" if code in ADVICE else "warning"
