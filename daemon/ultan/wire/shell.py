@@ -8,7 +8,7 @@ from __future__ import annotations
 from ultan.wire.mention import matches
 from ultan.wire.shell_grammar import Grammar
 from ultan.wire.shell_output import stdin_of
-from ultan.wire.shell_parts import MOST_CHARACTERS, OURS, Shared, Unfinished
+from ultan.wire.shell_parts import MOST_CHARACTERS, MOST_STEPS, OURS, Shared, Unfinished
 from ultan.wire.shell_tools import base_name
 from ultan.wire.spellings import Spelling, as_written, spellings
 from ultan.wire.wrappers import inside
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Command", "Line", "matches", "parse"]
 
 _MOST_PIPED = 6
+_FOR_COMMANDS = 1000
 
 
 class Command:
@@ -73,8 +74,8 @@ class Command:
 
 
 class Line:
-    """commands: all that a line runs; whole: whether that is certain. Otherwise the commands are those that
-    were found up to where it could not be taken apart.
+    """commands: all that a line runs; whole: whether that is certain. Otherwise the commands are those before
+    the place where it could not be taken apart, or some of them.
     """
 
     __slots__ = ("commands", "whole")
@@ -98,8 +99,8 @@ class _Reader:
         self.shared = Shared()
         self.commands: list[Command] = []
         self.whole = True
-        # Of each simple command its words in a pipe: as written, and those of the command inside.
-        self.piped: dict[int, tuple[Spelling, Spelling]] = {}
+        # Each simple command, and the words of the innermost one inside it.
+        self.known: dict[int, tuple[Command, Sequence[Word]]] = {}
 
     def read(self, text: str, variables: Variables, stdin: str | None) -> None:
         """Take a text apart that a shell reads. stdin: what its commands read."""
@@ -110,13 +111,18 @@ class _Reader:
             Grammar(text, shared, variables).commands("")
         except (Unfinished, RecursionError):
             self.whole = False
+            if not depth:  # what was found shall still be looked at
+                shared.steps = min(shared.steps, MOST_STEPS - _FOR_COMMANDS)
         found = shared.found[before:]
         del shared.found[before:]
+        read = {id(simple.upstream[-1]) for simple in found if simple.upstream}
         for simple in found:
             shared.depth = depth + 1
             shared.again = False
             try:
                 self.simple(simple, stdin)
+                if simple.upstream and id(simple) not in read:
+                    self.pipe(simple)
             except (Unfinished, RecursionError):
                 self.whole = False
         shared.depth = depth
@@ -127,13 +133,9 @@ class _Reader:
         if not simple.words:
             self.commands.append(Command((), simple.assigned, simple.redirections))
             return
-        command, inner = self.command(
+        self.known[id(simple)] = self.command(
             simple.words, simple.assigned, simple.redirections, stdin, simple.variables
         )
-        spelled = as_written(simple.words, command._taken)
-        self.piped[id(simple)] = spelled, (spelled if inner is simple.words else as_written(inner, ()))
-        if simple.upstream:
-            self.pipe(simple)
 
     def command(
         self,
@@ -164,17 +166,14 @@ class _Reader:
         chain = [simple]
         while chain[0].upstream and len(chain) < _MOST_PIPED:
             chain.insert(0, chain[0].upstream[-1])
-        known = [self.piped[id(one)] for one in chain if id(one) in self.piped]
-        command = Command()
-        command._made = []
-        for which in (0, 1):
-            spelled = known[0][which]
-            for one in known[1:]:
-                spelled = spelled.then(one[which])
-            if len(known) > 1 and all(spelled.text != other.text for other in command._made):
-                command._made.append(spelled)
-        if command._made:
-            self.commands.append(command)
+        known = [self.known[id(one)] for one in chain if id(one) in self.known]
+        if len(known) < 2:
+            return
+        outer, inner = known[0][0].spellings[0], as_written(known[0][1])
+        for command, innermost in known[1:]:
+            outer, inner = outer.then(command.spellings[0]), inner.then(as_written(innermost))
+        self.commands.append(Command())
+        self.commands[-1]._made = [outer] if outer.text == inner.text else [outer, inner]
 
 
 def _with_parameters(variables: Variables, inner: Inner) -> Variables:

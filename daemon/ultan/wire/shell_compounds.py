@@ -17,29 +17,35 @@ KEYWORD = re.compile(
     r"(?=[\s;&|()<>]|\\\n|\Z)"
 )
 FUNCTION = re.compile(r"\([ \t]*\)")
-_SKIPPED = frozenset(("then", "elif", "else", "do", "!", "time", "coproc"))
+_SKIPPED = frozenset(("then", "do", "!", "time", "coproc"))
 _CLOSED_BY = {"}": ("{",), "fi": ("if",), "done": ("while", "until", "for", "select"), "esac": ("case",)}
 _BRANCHES = frozenset(("if", "while", "until", "for", "select", "case"))
 
 
 class _Open:
-    """A compound that is not closed yet. begin: its first command; piped: what it reads; pattern: in a
-    `case`, whether a pattern comes next.
+    """A compound that is not closed yet. begin: its first command; piped: what it reads; before: the
+    variables as they were, ended: as its branches left them, perhaps: see Compounds; pattern: in a `case`,
+    whether a pattern comes next.
     """
 
-    __slots__ = ("begin", "kind", "pattern", "piped")
+    __slots__ = ("before", "begin", "ended", "kind", "pattern", "perhaps", "piped")
 
-    def __init__(self, kind: str, begin: int, piped: list[Simple] | None) -> None:
+    def __init__(self, kind: str, at: Compounds) -> None:
         self.kind = kind
-        self.begin = begin
-        self.piped = piped
+        self.begin = len(at._found)
+        self.piped = at._piped
+        self.before = self.ended = at.variables
+        self.perhaps = at._perhaps
         self.pattern = kind == "case"
 
 
 class Compounds(Inputs):
-    """A reader that knows which compounds are open."""
+    """A reader that knows which compounds are open.
 
-    __slots__ = ("_begin", "_found", "_open", "_piped")
+    perhaps: the variables before an `&&` or `||`, None where there was none: what comes then may be left out.
+    """
+
+    __slots__ = ("_begin", "_found", "_open", "_perhaps", "_piped")
 
     def __init__(self, text: str, shared: Shared, variables: Variables) -> None:
         super().__init__(text, shared, variables)
@@ -47,27 +53,41 @@ class Compounds(Inputs):
         self._begin = 0
         self._piped: list[Simple] | None = None
         self._open: list[_Open] = []
+        self._perhaps: Variables | None = None
 
     def _next(self, piped: list[Simple] | None) -> None:
         """Another command begins; it reads what is piped to it, or what its compound reads."""
         self._begin = len(self._found)
         self._piped = piped or (self._open[-1].piped if self._open else None)
 
-    def _branches(self, perhaps: bool = False) -> None:
-        """Note whether what comes next may be left out."""
-        self.branch = perhaps or any(one.kind in _BRANCHES for one in self._open)
+    def _settle(self) -> None:
+        """The end of commands that may have been left out: variables may have their values from before."""
+        if self._perhaps is not None:
+            self.variables = _either(self._perhaps, self.variables)
+            self._perhaps = None
+
+    def _turn(self) -> None:
+        """The end of a branch: the next one knows nothing of it."""
+        self._settle()
+        if self._open:
+            self._open[-1].ended = _either(self._open[-1].ended, self.variables)
+            self.variables = self._open[-1].before
 
     def _push(self, kind: str) -> None:
         if len(self._open) >= _MOST_OPEN:
             raise Unfinished("too deep")
-        self._open.append(_Open(kind, len(self._found), self._piped))
-        self.branch = self.branch or kind in _BRANCHES
+        self._open.append(_Open(kind, self))
+        self._perhaps = None
 
     def _close(self, kinds: tuple[str, ...]) -> None:
         if not self._open or self._open[-1].kind not in kinds:
             raise Unfinished("an end of something else")
-        self._begin = self._open.pop().begin
-        self._branches()
+        self._settle()
+        closed = self._open.pop()
+        self._begin = closed.begin
+        self._perhaps = closed.perhaps
+        if closed.kind in _BRANCHES:
+            self.variables = _either(closed.ended, self.variables)
 
     def _bracket(self) -> None:
         """A subshell, or an arithmetic in double brackets."""
@@ -88,6 +108,9 @@ class Compounds(Inputs):
         elif word in _CLOSED_BY:
             self.at = after
             self._close(_CLOSED_BY[word])
+        elif word in ("else", "elif"):
+            self.at = after
+            self._turn()
         elif word in _SKIPPED:
             self.at = after
             self.blanks()
@@ -172,3 +195,14 @@ class Compounds(Inputs):
         before = self.at
         self.words()
         return self.at > before
+
+
+def _either(one: Variables, other: Variables) -> Variables:
+    """The variables where nobody knows which of two ways was taken."""
+    if one is other:
+        return one
+    both = dict(one)
+    for name, values in other.items():
+        if both.get(name) is not values:
+            both[name] = tuple(dict.fromkeys(both.get(name, ()) + values))[-MOST_VALUES:]
+    return both

@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 
 from ultan.wire.shell_output import printed, unescape
-from ultan.wire.shell_parts import BLANK, BLANKS, BREAK, MOST_VALUES, MOST_VARIABLES, Unfinished
+from ultan.wire.shell_parts import (
+    BLANK,
+    BLANKS,
+    BREAK,
+    MOST_ESCAPES,
+    MOST_VALUES,
+    MOST_VARIABLES,
+    MOST_WORDS,
+    Unfinished,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,8 +26,6 @@ _DOUBLE = re.compile(r'[^"\\$`]+')
 _HEREDOC = re.compile(r"[^\\$`]+")
 _BRACED = re.compile(r"""[^}'"\\$`]+""")
 _NESTED = re.compile(r"""[^()'"\\$`]+""")
-_UNTIL_TICK = re.compile(r"(?:[^`\\]+|\\.)*", re.S)
-_UNTIL_QUOTE = re.compile(r"(?:[^'\\]+|\\.)*", re.S)
 _NAME = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]", re.A)
 _PARAMETER = re.compile(r"([A-Za-z_]\w*|\d+|[@*])(\[[@*]\])?(:?[-=+?]|\})", re.A)
 
@@ -26,7 +33,7 @@ _PARAMETER = re.compile(r"([A-Za-z_]\w*|\d+|[@*])(\[[@*]\])?(:?[-=+?]|\})", re.A
 class Expansions:
     """A reader at a place of a text. What stands in `$(...)` and the like is read by `commands`."""
 
-    __slots__ = ("at", "branch", "end", "in_double", "pending", "shared", "text", "variables")
+    __slots__ = ("at", "end", "in_double", "pending", "shared", "text", "variables")
 
     def __init__(self, text: str, shared: Shared, variables: Variables) -> None:
         shared.take(len(text))
@@ -35,7 +42,6 @@ class Expansions:
         self.end = len(text)
         self.shared = shared
         self.variables = variables
-        self.branch = False
         self.in_double = False
         self.pending: list[tuple[Simple, str, bool, bool]] = []
 
@@ -84,10 +90,11 @@ class Expansions:
         return BLANKS.sub(BLANK, self.text[start : min(self.at, start + _WRITTEN_CHARS)])
 
     def set(self, name: str, words: tuple[str, ...]) -> None:
-        """Keep the value of a variable; where it may be left out, as one of its values."""
+        """Keep the value of a variable; where another one has several values, it may have several too."""
         if name not in self.variables and len(self.variables) >= MOST_VARIABLES:
             return
-        values = self.variables.get(name, ()) if self.branch or self.shared.choice else ()
+        words = words[:MOST_WORDS]
+        values = self.variables.get(name, ()) if self.shared.choice else ()
         if words not in values:
             values = (*values, words)[-MOST_VALUES:]
         self.variables = {**self.variables, name: values}
@@ -98,7 +105,9 @@ class Expansions:
         if not values:
             return (" ",) if name == "IFS" else None
         self.shared.ways = max(self.shared.ways, len(values))
-        return values[self.shared.choice % len(values)]
+        value = values[self.shared.choice % len(values)]
+        self.shared.take(sum(map(len, value)) + len(value))
+        return value
 
     def dollar(self) -> str:
         """The value of what begins with `$` here."""
@@ -215,12 +224,7 @@ class Expansions:
     def ticks(self, in_quotes: bool) -> str:
         """The value of a substitution in backticks, in which backticks are escaped."""
         start = self.at
-        found = _UNTIL_TICK.match(self.text, start + 1)
-        end = found.end() if found else self.end
-        if end >= self.end:
-            raise Unfinished("a backtick that nothing ends")
-        self.at = end + 1
-        written = self.text[start + 1 : end]
+        written = self._until("`", start + 1)
         if "\\" in written:
             written = re.sub(r'\\([`$"\\])' if in_quotes else r"\\([`$\\])", r"\1", written)
         value = self.inside(written)._substituted("")
@@ -241,19 +245,31 @@ class Expansions:
 
     def within(self, closing: str) -> list[Simple]:
         """The commands of a shell of its own, which leaves the variables of this one alone."""
-        keep = self.variables, self.branch, self.in_double
+        keep = self.variables, self.in_double
         self.in_double = False
         self.shared.enter()
         commands = self.commands(closing)
         self.shared.leave()
-        self.variables, self.branch, self.in_double = keep
+        self.variables, self.in_double = keep
         return commands
 
     def dollar_quote(self) -> str:
-        found = _UNTIL_QUOTE.match(self.text, self.at + 2)
-        end = found.end() if found else self.end
-        if end >= self.end:
-            raise Unfinished("a quote that nothing ends")
-        value = unescape(self.text[self.at + 2 : end])
+        return unescape(self._until("'", self.at + 2))
+
+    def _until(self, closing: str, start: int) -> str:
+        """The text from there up to a quote that no backslash stands before; go past it."""
+        text, end = self.text, start - 1
+        while True:
+            end = text.find(closing, end + 1)
+            if end < 0:
+                raise Unfinished("a quote that nothing ends")
+            self.shared.step()
+            escapes = end
+            while escapes > start and text[escapes - 1] == "\\":
+                escapes -= 1
+            if (end - escapes) % 2 == 0:
+                break
         self.at = end + 1
-        return value
+        if text.count("\\", start, end) > MOST_ESCAPES:
+            raise Unfinished("too many escapes")
+        return text[start:end]

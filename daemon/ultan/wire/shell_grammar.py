@@ -23,14 +23,15 @@ class Grammar(Compounds):
     __slots__ = ()
 
     def commands(self, closing: str) -> list[Simple]:
-        outer = self._found, self._begin, self._piped, self._open, self.pending
-        self._found, self._begin, self._piped, self._open, self.pending = [], 0, None, [], []
+        outer = self._found, self._begin, self._piped, self._open, self._perhaps, self.pending
+        self._found, self._begin, self._piped = [], 0, None
+        self._open, self._perhaps, self.pending = [], None, []
         while not self._ends(closing):
             pass
         if self.pending:
             raise Unfinished("a here-document that nothing ends")
         found = self._found
-        self._found, self._begin, self._piped, self._open, self.pending = outer
+        self._found, self._begin, self._piped, self._open, self._perhaps, self.pending = outer
         return found
 
     def _ends(self, closing: str) -> bool:
@@ -47,7 +48,7 @@ class Grammar(Compounds):
             self._here_documents()
             if self._begin < len(self._found):
                 self._next(None)
-                self._branches()
+                self._settle()
         elif self._open and self._open[-1].pattern and self._open[-1].kind == "case":
             self._case_pattern()
         elif char == ")":
@@ -76,8 +77,12 @@ class Grammar(Compounds):
             self._next(self._found[self._begin :])
             return
         self._next(None)
-        self._branches(operator in ("&&", "||"))
+        if operator not in ("&&", "||"):
+            self._settle()
+        elif self._perhaps is None:
+            self._perhaps = self.variables
         if operator.startswith(";") and operator != ";" and self._open and self._open[-1].kind == "case":
+            self._turn()
             self._open[-1].pattern = True
 
     def _simple(self) -> None:

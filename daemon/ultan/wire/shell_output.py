@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ultan.wire.shell_parts import BREAK
+from ultan.wire.shell_parts import BREAK, MOST_ESCAPES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 # How many commands may hand a text on (`cat | tee x | sh`).
 _PASSED_ON = 8
+_MOST_FORMATTED, _MOST_PRINTED = 20_000, 200_000
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,4}|.)", re.S)
 _LETTERS = {
     "n": "\n",
@@ -27,30 +28,33 @@ _LETTERS = {
 _FORMAT = re.compile(r"%(?:[-+ 0#]*\d*(?:\.\d+)?([a-zA-Z])|%)")
 
 
-def printed(commands: list[Simple], passed: int = 0) -> str | None:
+def printed(commands: list[Simple]) -> str | None:
     """The output of some commands in a row; None where one of them does more than print what stands here."""
-    parts = []
-    for at, simple in enumerate(commands):
-        if at + 1 < len(commands) and commands[at + 1].upstream is not None:
-            continue  # it is read by the next one
-        text = _of_one(simple, passed)
-        if text is None:
-            return None
-        parts.append(text)
-    return "".join(parts) if parts else None
+    outputs = _outputs(commands, 0)
+    return "".join(text for text in outputs if text) if outputs and None not in outputs else None
 
 
 def stdin_of(simple: Simple, passed: int = 0) -> str | None:
-    """The text that a command reads, None where nobody knows it."""
-    if simple.stdin is not None or simple.upstream is None or passed > _PASSED_ON:
-        return simple.stdin
-    known = [printed([one], passed + 1) for one in simple.upstream]
-    return "".join(text for text in known if text is not None) or None
+    """The text that a command reads, None where nobody knows it; what is piped to it is looked for once."""
+    if simple.stdin is None and simple.upstream is not None and not simple.asked and passed <= _PASSED_ON:
+        simple.asked = True
+        text = "".join(text for text in _outputs(simple.upstream, passed + 1) if text)
+        simple.stdin = text if 0 < len(text) <= _MOST_PRINTED else None
+    return simple.stdin
+
+
+def _outputs(commands: list[Simple], passed: int) -> list[str | None]:
+    """What each command prints, None for unknown; without those whose output another one reads."""
+    read = {id(one) for simple in commands for one in simple.upstream or ()}
+    return [_of_one(simple, passed) for simple in commands if id(simple) not in read]
 
 
 def unescape(text: str) -> str:
     """The text of `$'...'`, or what `printf` and `echo -e` make of theirs."""
-    return _ESCAPE.sub(_escaped, text) if "\\" in text else text
+    count = text.count("\\")
+    if count > MOST_ESCAPES:  # so many are ends of lines
+        return text.replace("\\n", "\n")
+    return _ESCAPE.sub(_escaped, text) if count else text
 
 
 def _escaped(match: re.Match[str]) -> str:
@@ -70,9 +74,12 @@ def _of_one(simple: Simple, passed: int) -> str | None:
     name = simple.words[0].value.rpartition("/")[2]
     values = [word.value for word in simple.words[1:]]
     if name == "echo":
+        coded = False
         while values and re.fullmatch(r"-[neE]+", values[0]):
-            values.pop(0)
-        return unescape(" ".join(values)) + "\n"
+            coded = "e" in values.pop(0) or coded
+        text = " ".join(values)
+        # Some shells take `\n` for the end of a line unasked.
+        return (unescape(text) if coded else text.replace("\\n", "\n")) + "\n"
     if name == "printf":
         if values[:1] == ["--"]:
             values.pop(0)
@@ -89,7 +96,7 @@ def _formatted(values: list[str]) -> str:
     form = unescape(form)
     if not fields:
         return form.replace("%%", "%")
-    rounds = max(1, min(-(-len(rest) // fields), 1000))
+    rounds = max(1, min(-(-len(rest) // fields), _MOST_FORMATTED // len(form)))
     given = iter(rest)
     return "".join(
         _FORMAT.sub(lambda match: next(given, "") if match.group(1) else "%", form) for _ in range(rounds)

@@ -13,10 +13,12 @@ if TYPE_CHECKING:
 # and operators that are looked at, also again where one command stands inside another.
 MOST_CHARACTERS = 400_000
 MOST_READ = 1_200_000
-MOST_STEPS = 6000
+MOST_STEPS = 8000
 MOST_DEPTH = 20
 MOST_VARIABLES = 60
 MOST_VALUES = 8
+MOST_WORDS = 200
+MOST_ESCAPES = 2000
 
 # A blank inside an argument, a dash there, and where an expansion comes apart into several words. They stand
 # for themselves in no line: `parse` takes them out first.
@@ -51,10 +53,11 @@ class Word:
 class Simple:
     """A simple command: its words, the assignments before it, its redirections and where its input is from.
 
-    upstream: the commands whose output it reads; stdin: the text that it reads; variables: those known to it.
+    upstream: the commands whose output it reads; stdin: the text that it reads, `asked` whether that was
+    looked for; variables: those known to it.
     """
 
-    __slots__ = ("assigned", "redirections", "stdin", "upstream", "variables", "words")
+    __slots__ = ("asked", "assigned", "redirections", "stdin", "upstream", "variables", "words")
 
     def __init__(self, upstream: list[Simple] | None, variables: Variables) -> None:
         self.words: list[Word] = []
@@ -62,6 +65,7 @@ class Simple:
         self.redirections: list[tuple[str, str]] = []
         self.stdin: str | None = None
         self.upstream = upstream
+        self.asked = False
         self.variables = variables
 
 
@@ -94,6 +98,7 @@ class Shared:
 
     def enter(self) -> None:
         self.depth += 1
+        self.steps += 2
         if self.depth > MOST_DEPTH:
             raise Unfinished("too deep")
 

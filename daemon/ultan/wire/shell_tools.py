@@ -155,6 +155,9 @@ STATEMENTS = frozenset(
 PROGRAMS = frozenset("python python3 node deno ruby perl php lua Rscript osascript irb psh".split())
 
 
+_MOST_LETTERS = 12
+
+
 def base_name(value: str) -> str:
     """The name of a command without its folder."""
     name = value.rstrip("/").rpartition("/")[2]
@@ -217,7 +220,7 @@ def takes_next(option: str, valued: Sequence[str] | frozenset[str]) -> bool:
     """Whether the next word is the value of an option, or of the last letter of some written together."""
     if option in valued:
         return True
-    if option.startswith("--") or len(option) < 3:
+    if not 3 <= len(option) <= _MOST_LETTERS or option[0] != "-" or option[1] == "-":
         return False
     first = next((at for at, letter in enumerate(option[1:], 1) if "-" + letter in valued), 0)
     return first == len(option) - 1

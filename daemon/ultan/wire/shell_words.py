@@ -11,7 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ultan.wire.shell_parts import Simple
 
-_MOST_BRACED = 32
+_WRITTEN = re.compile(r"\$\(|`|[<>]\(")
+_MOST_BRACED, _BRACED_CHARS = 32, 500
 _PLAIN = re.compile(r"""[^ \t\n'"\\$`|&;()<>]+""")
 _GAP = re.compile(r"(?:[ \t]+|\\\n|#[^\n]*)*")
 _GAPS = re.compile(r"(?:[ \t\n;]+|\\\n|#[^\n]*)*")
@@ -99,7 +100,7 @@ def _expanded(value: str, quoted: bool, inner: list[Simple] | None) -> list[Word
         return [Word(part, quoted) for part in value.split(BREAK) if part]
     if not value and not quoted:
         return []
-    if not quoted and "{" in value and "," in value:
+    if not quoted and "{" in value and len(value) <= _BRACED_CHARS and not _WRITTEN.search(value):
         waiting, done = [value], list[str]()
         while waiting and len(waiting) + len(done) <= _MOST_BRACED:
             part = waiting.pop(0)

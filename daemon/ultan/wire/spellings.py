@@ -110,12 +110,15 @@ def spellings(
             if tokens:
                 found.append(Spelling(tokens + written, needs=operator[0]))
             found.append(Spelling(written))
-    return found or [Spelling(())]
+    unique: dict[tuple[str, str], Spelling] = {}
+    for spelling in found or [Spelling(())]:
+        unique.setdefault((spelling.text, spelling.needs), spelling)
+    return list(unique.values())
 
 
-def as_written(words: Sequence[Word], taken: Collection[int]) -> Spelling:
-    """A command in a pipe."""
-    return Spelling(_tokens(words, [word.value for word in words], taken)[0])
+def as_written(words: Sequence[Word]) -> Spelling:
+    """A command with nothing left out."""
+    return Spelling(_tokens(words, [word.value for word in words], ())[0])
 
 
 def _shown(value: str) -> str:
@@ -205,6 +208,8 @@ def _of_command(tokens: list[Token], kept: list[int], values: Sequence[str]) -> 
         away = set(range(len(tokens))).difference(kept)
         yield Spelling(plain, loose=True)
         yield Spelling(plain + [tokens[at] for at in sorted(away)])
+        for other in _respelled("", tokens):
+            yield Spelling(other, loose=True)
     if _PIP.match(name):
         yield Spelling([("pip", tokens[0][1]), *plain[1:]], loose=True)
     for other in _respelled(name, plain):

@@ -26,7 +26,7 @@ _ASSIGNED = re.compile(r"([A-Za-z_]\w*)=", re.A)
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*w?\Z")
 _SHELL_VALUES = ("-o", "+o", "-O", "+O", "--rcfile", "--init-file")
 # Of what is handed to `xargs` or `parallel` so much is looked at.
-_MOST_LINES, _MOST_HANDED = 4, 50
+_MOST_LINES, _MOST_HANDED, _HANDED_CHARS = 4, 50, 2000
 
 
 class Inner:
@@ -63,7 +63,7 @@ def inside(words: Sequence[Word], stdin: str | None) -> Iterator[Inner]:
     elif name == "trap" and len(values) > 2 and not values[1].startswith("-"):
         yield Inner(words[1:2], script=values[1])
     elif name in ("at", "batch") and stdin:
-        yield Inner((), script=stdin)
+        yield _read(stdin)
     elif _PYTHON.match(name):
         at = past_options(values, 1, ("-W", "-X", "-m"))
         if at > 2 and "-m" in values[1:at]:
@@ -107,10 +107,11 @@ def _run(name: str, words: list[Word], known: list[str]) -> Iterator[Inner]:
             at = module + 1
         elif int(known[0]):
             entry = values.index("--entrypoint") + 1 if "--entrypoint" in values[:at] else 0
-            at = past_options(values, at + int(known[0]), known[1:])
+            at = min(at + int(known[0]), len(words))
             if entry:
                 yield Inner(words[at:], [words[entry], *words[at:]])
                 return
+            at = past_options(values, at, known[1:])
     assigned = []
     while at < len(words) and _ASSIGNED.match(values[at]):
         key, _, value = values[at].partition("=")
@@ -162,7 +163,7 @@ def _lines(words: list[Word], known: list[str], stdin: str | None) -> Iterator[I
     if at < len(words):
         yield Inner(words[at:], script=" ".join(values[at:]))
     elif stdin:
-        yield Inner((), script=stdin)
+        yield _read(stdin)
 
 
 def _shell(words: Sequence[Word], values: list[str], stdin: str | None) -> Iterator[Inner]:
@@ -184,7 +185,7 @@ def _shell(words: Sequence[Word], values: list[str], stdin: str | None) -> Itera
             yield inner
     elif reads or at >= len(words):
         if stdin:
-            yield Inner((), script=stdin)
+            yield _read(stdin)
     else:
         yield from _file(words, at, stdin)
 
@@ -194,11 +195,19 @@ def _file(words: Sequence[Word], at: int, stdin: str | None) -> Iterator[Inner]:
     if at >= len(words):
         return
     word = words[at]
-    text = stdin if word.value in ("-", "/dev/stdin", "/dev/fd/0") else None
     if word.inner is not None:
         text = printed(word.inner)
-    if text:
-        yield Inner((), script=text)
+        if text:
+            yield Inner((), script=text)
+    elif stdin and word.value in ("-", "/dev/stdin", "/dev/fd/0"):
+        yield _read(stdin)
+
+
+def _read(text: str) -> Inner:
+    """A line that is read: nothing of it is left to its commands."""
+    inner = Inner((), script=text)
+    inner.reads = False
+    return inner
 
 
 def _env(words: Sequence[Word], values: list[str]) -> Iterator[Inner]:
@@ -237,14 +246,20 @@ def _xargs(words: Sequence[Word], values: list[str], stdin: str | None) -> Itera
         mark = "{}"
     handed: list[list[Word]] = [list(rest)]
     if stdin and mark:
-        lines = stdin.split("\n")[:_MOST_LINES]
-        handed = [[Word(word.value.replace(mark, one)) for word in rest] for one in lines if one]
+        lines = [one for one in stdin.split("\n") if len(one) <= _HANDED_CHARS][:_MOST_LINES]
+        handed = [[_handed(word, mark, one) for word in rest] for one in lines if one]
     elif stdin:
         handed = [[*rest, *(Word(one) for one in stdin.split()[:_MOST_HANDED])]]
     for one_call in handed:
         inner = Inner(rest, one_call)
         inner.reads = False
         yield inner
+
+
+def _handed(word: Word, mark: str, line: str) -> Word:
+    if mark not in word.value or len(word.value) > _HANDED_CHARS:
+        return word
+    return Word(word.value.replace(mark, line, _MOST_HANDED))
 
 
 def _parallel(words: Sequence[Word], values: list[str], stdin: str | None) -> Iterator[Inner]:
@@ -256,7 +271,7 @@ def _parallel(words: Sequence[Word], values: list[str], stdin: str | None) -> It
     if not marks and stdin:
         lines = stdin.split("\n")
     for line in lines[:_MOST_LINES] if command else lines[:_MOST_HANDED]:
-        whole = command.replace("{}", line) if "{}" in command else (command + " " + line)
+        whole = command.replace("{}", line, 1) if "{}" in command else (command + " " + line)
         yield Inner(words[at:], script=whole.strip())
     if command and not lines:
         yield Inner(words[at:end], script=command)
