@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from ultan.wire.shell import Command
     from ultan.wire.spellings import Spelling
 
-_ROAMING = re.compile(r"(\(\?[aimsux]+\))?\^?(?:\.[*+]\??)+")
-_GROUP_MARKS = re.compile(r"\(\?(?:P?<[^>=!]*>|<[=!]|P=|>)")
+_ROAMING = r"(\(\?[aimsux]+\))?\^?(?:\.[*+]\??)+"
+_GROUP_MARKS = r"\(\?(?:P?<[^>=!]*>|<[=!]|P=|>)"
 
 
 def matches(pattern: re.Pattern[str], command: Command) -> bool:
@@ -32,7 +32,9 @@ def matches(pattern: re.Pattern[str], command: Command) -> bool:
 
 def _anchored(pattern: re.Pattern[str]) -> re.Pattern[str]:
     """The pattern without a `.*` at its start, which would begin in the name whatever comes then."""
-    roaming = _ROAMING.match(pattern.pattern)
+    if not pattern.pattern.startswith((".", "^.", "(?")):
+        return pattern
+    roaming = re.match(_ROAMING, pattern.pattern)
     if roaming is None:
         return pattern
     try:
@@ -47,7 +49,7 @@ def _names(source: str, operator: str) -> bool:
         return True
     if operator == "|":
         return "\\|" in source or "[|" in source
-    return operator in _GROUP_MARKS.sub("", source)
+    return operator in re.sub(_GROUP_MARKS, "", source)
 
 
 def _speaks_about(pattern: re.Pattern[str], spelling: Spelling) -> bool:

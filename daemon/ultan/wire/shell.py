@@ -8,7 +8,7 @@ from __future__ import annotations
 from ultan.wire.mention import matches
 from ultan.wire.shell_grammar import Grammar
 from ultan.wire.shell_output import stdin_of
-from ultan.wire.shell_parts import MOST_CHARACTERS, MOST_STEPS, OURS, Shared, Unfinished
+from ultan.wire.shell_parts import MOST_CHARACTERS, MOST_STEPS, OURS, Shared, Unfinished, bare, closed
 from ultan.wire.shell_tools import base_name
 from ultan.wire.spellings import Spelling, as_written, spellings
 from ultan.wire.wrappers import inside
@@ -56,9 +56,9 @@ class Command:
         self._stdin = stdin
         self._taken: set[int] = set()
         self._made: list[Spelling] | None = None
-        self.words = [word.value for word in words]
+        self.words = [bare(word.value) for word in words]
         self.name = base_name(self.words[0]) if words else ""
-        self.writes = [target for operator, target in redirections if operator.startswith(">")]
+        self.writes = [bare(target) for operator, target in redirections if operator.startswith(">")]
 
     @property
     def spellings(self) -> list[Spelling]:
@@ -90,7 +90,10 @@ def parse(line: str) -> Line:
     if len(line) > MOST_CHARACTERS:
         return Line([], False)
     reader = _Reader()
-    reader.read(OURS.sub("?", line.replace("\r\n", "\n")), {}, None)
+    line = line.replace("\r\n", "\n")
+    for mark in OURS:
+        line = line.replace(mark, "?")
+    reader.read(line, {}, None)
     return Line(reader.commands, reader.whole)
 
 
@@ -108,7 +111,7 @@ class _Reader:
         depth, before = shared.depth, len(shared.found)
         try:
             shared.enter()
-            Grammar(text, shared, variables).commands("")
+            Grammar(closed(text), shared, variables).commands("")
         except (Unfinished, RecursionError):
             self.whole = False
             if not depth:  # what was found shall still be looked at

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from ultan.wire.shell_parts import Shared, Simple, Variables, Word
 
 _MOST_OPEN = 64
-KEYWORD = re.compile(
-    r"(if|while|until|for|select|case|function|then|elif|else|do|done|fi|esac|time|coproc|\[\[|[{}!])"
-    r"(?=[\s;&|()<>]|\\\n|\Z)"
+_KEYWORDS = frozenset(
+    "if while until for select case function then elif else do done fi esac time coproc [[ { } !".split()
 )
-FUNCTION = re.compile(r"\([ \t]*\)")
+_KEYWORD = re.compile(r"[a-z]+|\[\[|[{}!]")
+_AFTER_KEYWORD = " \t\n;&|()<>"
 _SKIPPED = frozenset(("then", "do", "!", "time", "coproc"))
 _CLOSED_BY = {"}": ("{",), "fi": ("if",), "done": ("while", "until", "for", "select"), "esac": ("case",)}
 _BRANCHES = frozenset(("if", "while", "until", "for", "select", "case"))
@@ -100,31 +100,42 @@ class Compounds(Inputs):
         self.at += 1
         self._push("(")
 
-    def _keyword(self, word: str, after: int) -> bool:
-        """Go past a keyword and what belongs to it; False where it is a word like any other."""
+    def _brackets(self) -> bool:
+        """Go past the `()` of a function; whether it is there."""
+        closing = self.text.find(")", self.at)
+        if not self.text.startswith("(", self.at) or self.text[self.at + 1 : closing].strip(" \t"):
+            return False
+        self.at = closing + 1
+        return closing > 0
+
+    def _keyword_here(self) -> str:
+        """The keyword that stands here, or ""."""
+        found = _KEYWORD.match(self.text, self.at)
+        if found is None or found.group() not in _KEYWORDS:
+            return ""
+        after = self.text[found.end() : found.end() + 1]
+        ends = after in _AFTER_KEYWORD or self.text.startswith("\\\n", found.end())
+        return found.group() if ends else ""
+
+    def _keyword(self, word: str) -> None:
+        """Go past a keyword and what belongs to it."""
+        self.at += len(word)
         if word == "[[":
-            self.at = after
             self._condition()
         elif word in _CLOSED_BY:
-            self.at = after
             self._close(_CLOSED_BY[word])
         elif word in ("else", "elif"):
-            self.at = after
             self._turn()
         elif word in _SKIPPED:
-            self.at = after
             self.blanks()
             if word == "time" and self.text.startswith("-p", self.at):
                 self.at += 2
         elif word == "function":
-            self.at = after
             self.blanks()
             self.words()
             self.blanks()
-            brackets = FUNCTION.match(self.text, self.at)
-            self.at = brackets.end() if brackets else self.at
+            self._brackets()
         else:
-            self.at = after
             self._push(word)
             if word in ("for", "select"):
                 self._values()
@@ -135,7 +146,6 @@ class Compounds(Inputs):
                 if not self.text.startswith("in", self.at):
                     raise Unfinished("a case without in")
                 self.at += 2
-        return True
 
     def _values(self) -> None:
         """The variable of a loop and its values."""
@@ -171,8 +181,7 @@ class Compounds(Inputs):
 
     def _case_pattern(self) -> None:
         self.gaps()
-        ending = KEYWORD.match(self.text, self.at)
-        if ending and ending.group(1) == "esac":
+        if self._keyword_here() == "esac":
             self._open[-1].pattern = False
             return
         if self.text.startswith("(", self.at):

@@ -9,10 +9,12 @@ from ultan.wire.shell_parts import (
     BLANK,
     BLANKS,
     BREAK,
+    CLOSING,
     MOST_ESCAPES,
     MOST_VALUES,
     MOST_VARIABLES,
     MOST_WORDS,
+    OPENING,
     Unfinished,
 )
 
@@ -24,10 +26,11 @@ if TYPE_CHECKING:
 _WRITTEN_CHARS = 200
 _DOUBLE = re.compile(r'[^"\\$`]+')
 _HEREDOC = re.compile(r"[^\\$`]+")
-_BRACED = re.compile(r"""[^}'"\\$`]+""")
-_NESTED = re.compile(r"""[^()'"\\$`]+""")
-_NAME = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]", re.A)
-_PARAMETER = re.compile(r"([A-Za-z_]\w*|\d+|[@*])(\[[@*]\])?(:?[-=+?]|\})", re.A)
+# Rare ones are made when they are needed: each costs a hook at its start.
+_BRACED = r"""[^}'"\\$`]+"""
+_NESTED = r"""[^()'"\\$`]+"""
+NAME = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]", re.A)
+_PARAMETER = r"([A-Za-z_]\w*|\d+|[@*])(\[[@*]\])?(:?[-=+?]|\})"
 
 
 class Expansions:
@@ -87,7 +90,8 @@ class Expansions:
 
     def written(self, start: int) -> str:
         """What stands from there to here, without its blanks: no pattern may take its words for words."""
-        return BLANKS.sub(BLANK, self.text[start : min(self.at, start + _WRITTEN_CHARS)])
+        text = self.text[start : min(self.at, start + _WRITTEN_CHARS)]
+        return OPENING + BLANKS.sub(BLANK, text) + CLOSING
 
     def set(self, name: str, words: tuple[str, ...]) -> None:
         """Keep the value of a variable; where another one has several values, it may have several too."""
@@ -120,7 +124,7 @@ class Expansions:
         return value
 
     def _variable(self) -> str:
-        name = _NAME.match(self.text, self.at + 1)
+        name = NAME.match(self.text, self.at + 1)
         if name is None:
             self.at += 1
             return "$"
@@ -144,7 +148,7 @@ class Expansions:
 
     def _parameter(self, start: int) -> str:
         """The value of `${...}`, past its opening."""
-        known = _PARAMETER.match(self.text, self.at)
+        known = re.compile(_PARAMETER, re.A).match(self.text, self.at)
         if known is None:
             self._until_brace()
             return self.written(start)
@@ -166,8 +170,9 @@ class Expansions:
 
     def _until_brace(self) -> str:
         parts = []
+        between = re.compile(_BRACED)
         while self.at < self.end:
-            plain = _BRACED.match(self.text, self.at)
+            plain = between.match(self.text, self.at)
             if plain:
                 parts.append(plain.group())
                 self.at = plain.end()
@@ -182,8 +187,9 @@ class Expansions:
         """Go past the bracket that closes so many. False, and not past it, where the last two shall stand
         side by side, as those of an arithmetic do, and do not.
         """
+        between = re.compile(_NESTED)
         while self.at < self.end:
-            plain = _NESTED.match(self.text, self.at)
+            plain = between.match(self.text, self.at)
             if plain:
                 self.at = plain.end()
                 continue

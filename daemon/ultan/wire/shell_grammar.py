@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import re
-
-from ultan.wire.shell_compounds import FUNCTION, KEYWORD, Compounds
-from ultan.wire.shell_parts import MOST_VALUES, Simple, Unfinished
+from ultan.wire.shell_compounds import Compounds
+from ultan.wire.shell_expansion import NAME
+from ultan.wire.shell_parts import MOST_VALUES, Simple, Unfinished, assigned_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ultan.wire.shell_parts import Word
 
-_OPERATOR = re.compile(r";;&|;;|;&|;|&&|&|\|\||\|&|\|")
-_REDIRECTION = re.compile(r"(?:\d+|\{\w+\})?(<<<|<<-?|<>|<&|>>|>\||>&|&>>|&>|[<>](?!\())")
-_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[[^\]\s]*\])?(\+?)=", re.A)
+_OPERATORS = (";;&", ";;", ";&", ";", "&&", "&", "||", "|&", "|")
+_REDIRECTIONS = ("<<<", "<<-", "<<", "<>", "<&", "<", ">>", ">|", ">&", ">", "&>>", "&>")
+# Parameters that nobody sets by name.
+_NO_NAMES = "0123456789@*#?$!-"
+_INDEX_CHARS = 100
+_DIGITS = "0123456789"
 _DECLARING = frozenset("export local declare typeset readonly".split())
 
 
@@ -64,14 +66,15 @@ class Grammar(Compounds):
         elif char == "(":
             self._bracket()
         else:
-            keyword = KEYWORD.match(self.text, self.at)
-            if keyword is None or not self._keyword(keyword.group(1), keyword.end()):
+            keyword = self._keyword_here()
+            if keyword:
+                self._keyword(keyword)
+            else:
                 self._simple()
         return False
 
     def _operator(self) -> None:
-        found = _OPERATOR.match(self.text, self.at)
-        operator = found.group() if found else ";"
+        operator = next(one for one in _OPERATORS if self.text.startswith(one, self.at))
         self.at += len(operator)
         if operator in ("|", "|&"):
             self._next(self._found[self._begin :])
@@ -111,27 +114,34 @@ class Grammar(Compounds):
             char = text[self.at : self.at + 1]
             if char in ("", "\n", ";", "|", ")") or (char == "&" and not text.startswith("&>", self.at)):
                 break
-            if char in "<>&{0123456789":
-                redirection = _REDIRECTION.match(text, self.at)
-                if redirection:
-                    self.at = redirection.end()
-                    self._redirection(simple, redirection.group(1))
+            if char in "<>&" or char in _DIGITS:
+                operator = self._redirects()
+                if operator:
+                    self._redirection(simple, operator)
                     continue
             if char == "(":
-                brackets = FUNCTION.match(text, self.at)
-                if brackets is None or len(simple.words) != 1:
+                if len(simple.words) != 1 or not self._brackets():
                     raise Unfinished("a bracket in a command")
-                self.at = brackets.end()
                 return
-            assignment = None if simple.words else _ASSIGNMENT.match(text, self.at)
-            if assignment:
-                self._assignment(simple, assignment)
-                simple.variables = self.variables
-                continue
-            if not simple.words:  # what is set for this command alone
-                self.variables = before
+            if not simple.words:
+                if self._assignment(simple):
+                    simple.variables = self.variables
+                    continue
+                self.variables = before  # what is set for this command alone
             simple.words.extend(self.words())
         self._keep(simple)
+
+    def _redirects(self) -> str:
+        """Go past the operator of a redirection, and the descriptor before it; "" where none is here."""
+        text, at = self.text, self.at
+        while text[at : at + 1] in _DIGITS and at < self.end:
+            at += 1
+        found = next((one for one in _REDIRECTIONS if text.startswith(one, at)), "")
+        if found in ("<", ">") and text.startswith("(", at + 1):
+            return ""
+        if found:
+            self.at = at + len(found)
+        return found
 
     def _keep(self, simple: Simple) -> None:
         if simple.words or simple.assigned or simple.redirections:
@@ -139,13 +149,22 @@ class Grammar(Compounds):
             self.shared.found.append(simple)
         if simple.words and simple.words[0].value in _DECLARING:
             for word in simple.words[1:]:
-                assignment = _ASSIGNMENT.match(word.value)
-                if assignment:
-                    self.set(assignment.group(1), (word.value[assignment.end() :],))
+                name = assigned_name(word.value)
+                if name:
+                    self.set(name, (word.value[len(name) + 1 :],))
 
-    def _assignment(self, simple: Simple, found: re.Match[str]) -> None:
-        name, _, added = found.groups()
-        self.at = found.end()
+    def _assignment(self, simple: Simple) -> bool:
+        """Read `X=...`, `X+=...` or `X=(...)`; False where that is not here."""
+        found = NAME.match(self.text, self.at)
+        if found is None or found.group() in _NO_NAMES:
+            return False
+        name, at = found.group(), found.end()
+        if self.text.startswith("[", at):
+            at = self.text.find("]", at, at + _INDEX_CHARS) + 1
+        added = self.text.startswith("+", at)
+        if not at or not self.text.startswith("=", at + added):
+            return False
+        self.at = at + added + 1
         before = (self.look_up(name) or ()) if added else ()
         if self.text.startswith("(", self.at):
             self.at += 1
@@ -166,3 +185,4 @@ class Grammar(Compounds):
             value = ("".join(before) + self.one(),)
         simple.assigned.append((name, " ".join(value)))
         self.set(name, value)
+        return True

@@ -29,9 +29,12 @@ class Inputs(Words):
         if operator == "<<<":
             simple.stdin = self.one().replace(BREAK, " ") + "\n"
             return
-        words = self.words()
-        if not words:
+        start = self.at
+        words = self.words(split=False)
+        if self.at == start:
             raise Unfinished("a redirection to nowhere")
+        if not words:
+            return
         if operator == "<" and words[0].inner is not None:
             simple.upstream = words[0].inner
         elif not (operator in (">&", "<&") and (words[0].value.isdigit() or words[0].value == "-")):

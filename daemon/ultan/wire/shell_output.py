@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # How many commands may hand a text on (`cat | tee x | sh`).
 _PASSED_ON = 8
 _MOST_FORMATTED, _MOST_PRINTED = 20_000, 200_000
-_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,4}|.)", re.S)
+_ESCAPE = r"(?s)\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,4}|.)"
 _LETTERS = {
     "n": "\n",
     "t": "\t",
@@ -25,7 +25,7 @@ _LETTERS = {
     "f": "\f",
     "v": "\v",
 }
-_FORMAT = re.compile(r"%(?:[-+ 0#]*\d*(?:\.\d+)?([a-zA-Z])|%)")
+_FORMAT = r"%(?:[-+ 0#]*\d*(?:\.\d+)?([a-zA-Z])|%)"
 
 
 def printed(commands: list[Simple]) -> str | None:
@@ -54,7 +54,7 @@ def unescape(text: str) -> str:
     count = text.count("\\")
     if count > MOST_ESCAPES:  # so many are ends of lines
         return text.replace("\\n", "\n")
-    return _ESCAPE.sub(_escaped, text) if count else text
+    return re.sub(_ESCAPE, _escaped, text) if count else text
 
 
 def _escaped(match: re.Match[str]) -> str:
@@ -65,7 +65,7 @@ def _escaped(match: re.Match[str]) -> str:
         number = int(code, 8) & 0xFF
     else:
         return _LETTERS.get(code, code if code in "\\'\"?" else "\\" + code)
-    return chr(number) if 0 < number < 0xD800 or 0xE003 < number < 0x110000 else ""
+    return chr(number) if 0 < number < 0xD800 or 0xE004 < number < 0x110000 else ""
 
 
 def _of_one(simple: Simple, passed: int) -> str | None:
@@ -92,12 +92,12 @@ def _of_one(simple: Simple, passed: int) -> str | None:
 def _formatted(values: list[str]) -> str:
     """What `printf` makes of a format and its arguments; the format is used again while there are some."""
     form, rest = values[0], values[1:]
-    fields = sum(1 for match in _FORMAT.finditer(form) if match.group(1))
+    fields = sum(1 for match in re.finditer(_FORMAT, form) if match.group(1))
     form = unescape(form)
     if not fields:
         return form.replace("%%", "%")
     rounds = max(1, min(-(-len(rest) // fields), _MOST_FORMATTED // len(form)))
     given = iter(rest)
     return "".join(
-        _FORMAT.sub(lambda match: next(given, "") if match.group(1) else "%", form) for _ in range(rounds)
+        re.sub(_FORMAT, lambda match: next(given, "") if match.group(1) else "%", form) for _ in range(rounds)
     ).replace(BREAK, " ")

@@ -14,17 +14,35 @@ if TYPE_CHECKING:
 MOST_CHARACTERS = 400_000
 MOST_READ = 1_200_000
 MOST_STEPS = 8000
-MOST_DEPTH = 20
+MOST_DEPTH = 32
 MOST_VARIABLES = 60
 MOST_VALUES = 8
 MOST_WORDS = 200
 MOST_ESCAPES = 2000
 
-# A blank inside an argument, a dash there, and where an expansion comes apart into several words. They stand
-# for themselves in no line: `parse` takes them out first.
-BLANK, DASH, BREAK = "\ue000", "\ue001", "\ue002"
-OURS = re.compile("[\ue000-\ue002]")
+# A blank inside an argument, a dash there, where an expansion comes apart into several words, and around what
+# is written of an expansion that nobody knows. They stand for themselves in no line: `parse` takes them out.
+BLANK, DASH, BREAK, OPENING, CLOSING = OURS = "\ue000", "\ue001", "\ue002", "\ue003", "\ue004"
 BLANKS = re.compile(r"\s+")
+
+
+def assigned_name(text: str) -> str:
+    """`X` of `X=...`, "" where a word is no assignment."""
+    name, equals, _ = text.partition("=")
+    return name if equals and name.isidentifier() and name.isascii() else ""
+
+
+def bare(text: str) -> str:
+    """A text without the marks around what is unknown."""
+    return text.replace(OPENING, "").replace(CLOSING, "") if OPENING in text else text
+
+
+def closed(text: str) -> str:
+    """A text for a shell, in which the unknown is one word: whatever it holds, it is read by nobody here."""
+    if OPENING not in text:
+        return text
+    unknown = re.compile("%s([^%s]*)%s" % (OPENING, CLOSING, CLOSING))
+    return unknown.sub(lambda match: BLANK + re.sub(r"[^\w%s./:=-]+" % BLANK, "", match.group(1)), text)
 
 
 class Unfinished(Exception):

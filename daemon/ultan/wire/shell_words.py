@@ -5,18 +5,17 @@ from __future__ import annotations
 import re
 
 from ultan.wire.shell_expansion import Expansions
-from ultan.wire.shell_parts import BLANKS, BREAK, Word
+from ultan.wire.shell_parts import BLANKS, BREAK, OPENING, Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ultan.wire.shell_parts import Simple
 
-_WRITTEN = re.compile(r"\$\(|`|[<>]\(")
 _MOST_BRACED, _BRACED_CHARS = 32, 500
 _PLAIN = re.compile(r"""[^ \t\n'"\\$`|&;()<>]+""")
 _GAP = re.compile(r"(?:[ \t]+|\\\n|#[^\n]*)*")
 _GAPS = re.compile(r"(?:[ \t\n;]+|\\\n|#[^\n]*)*")
-_BRACES = re.compile(r"(?<!\$)\{([^{}]*,[^{}]*)\}")
+_BRACES = r"(?<!\$)\{([^{}]*,[^{}]*)\}"
 
 
 class Words(Expansions):
@@ -100,11 +99,11 @@ def _expanded(value: str, quoted: bool, inner: list[Simple] | None) -> list[Word
         return [Word(part, quoted) for part in value.split(BREAK) if part]
     if not value and not quoted:
         return []
-    if not quoted and "{" in value and len(value) <= _BRACED_CHARS and not _WRITTEN.search(value):
+    if not quoted and "{" in value and "," in value and len(value) <= _BRACED_CHARS and OPENING not in value:
         waiting, done = [value], list[str]()
         while waiting and len(waiting) + len(done) <= _MOST_BRACED:
             part = waiting.pop(0)
-            braces = _BRACES.search(part)
+            braces = re.search(_BRACES, part)
             if braces is None:
                 done.append(part)
             else:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from itertools import permutations
 
-from ultan.wire.shell_parts import BLANK, BLANKS, DASH
+from ultan.wire.shell_parts import BLANK, BLANKS, DASH, bare
 from ultan.wire.shell_tools import (
     ALSO_COMMANDS,
     BUNDLING,
@@ -34,12 +34,8 @@ if TYPE_CHECKING:
 # Of a long text its start and its end are seen.
 _TEXT_CHARS = 4000
 _NOWHERE = frozenset("/dev/null /dev/stdout /dev/stderr /dev/tty".split())
-_OPTION_DASH = re.compile(r"(?<!\w)-+")
-_NAMED = re.compile(r"--?[A-Za-z][\w.-]*=")
-_WITH_VALUE = re.compile(r"--?[A-Za-z][\w-]+=.")
-_LONG = re.compile(r"--?[A-Za-z][\w-]+\Z")
-_SHORT = re.compile(r"-[A-Za-z]{1,4}\Z")
-_PIP = re.compile(r"pip[23][\d.]*\Z")
+_OPTION_DASH = r"(?<!\w)-+"
+_MOST_LETTERS = 4
 _RM_LONG = {"--recursive": "r", "--force": "f", "--dir": "d", "--verbose": "v", "--interactive": "i"}
 
 # The text of one word, and from which character on it is muted.
@@ -125,14 +121,31 @@ def _shown(value: str) -> str:
     """A word as patterns see it. One with blanks is a text: no pattern of several words matches inside it,
     and in it nothing is an option.
     """
+    value = bare(value)
     if len(value) > _TEXT_CHARS:
         value = value[: _TEXT_CHARS // 2] + "…" + value[-_TEXT_CHARS // 2 :]
     if BLANK not in value and not BLANKS.search(value):
         return value or '""'
-    named = _NAMED.match(value)
-    start = named.end() if named else 0
+    start = _value_at(value)
     text = BLANKS.sub(BLANK, value[start:])
-    return value[:start] + _OPTION_DASH.sub(lambda match: DASH * len(match.group()), text)
+    return value[:start] + re.sub(_OPTION_DASH, lambda match: DASH * len(match.group()), text)
+
+
+def _value_at(word: str) -> int:
+    """Where the value of `--option=value` begins; 0 where a word is none."""
+    option, equals, _ = word.partition("=")
+    return len(option) + 1 if equals and _is_long(option) else 0
+
+
+def _is_long(word: str) -> bool:
+    """Whether a word is the name of an option of more than one letter."""
+    name = word[2:] if word.startswith("--") else word[1:]
+    return word[:1] == "-" and len(name) > 1 and name[0].isalpha() and not BLANKS.search(name)
+
+
+def _is_short(word: str) -> bool:
+    """Whether a word is one letter with a dash, or a few."""
+    return 2 <= len(word) <= _MOST_LETTERS + 1 and word[0] == "-" and word[1:].isalpha()
 
 
 def _assignment(name: str, value: str) -> Token:
@@ -147,8 +160,7 @@ def _tokens(
     kept = without_globals(values)
     tokens: list[Token] = []
     for word in words:
-        named = _NAMED.match(word.value)
-        muted = (named.end() if named else 0) if word.is_data else None
+        muted = _value_at(word.value) if word.is_data else None
         tokens.append((_shown(word.value), 0 if id(word) in taken else muted))
     name = base_name(values[0])
     tokens[0] = (_shown(name), None)
@@ -210,7 +222,7 @@ def _of_command(tokens: list[Token], kept: list[int], values: Sequence[str]) -> 
         yield Spelling(plain + [tokens[at] for at in sorted(away)])
         for other in _respelled("", tokens):
             yield Spelling(other, loose=True)
-    if _PIP.match(name):
+    if name.rstrip("0123456789.") == "pip" != name:
         yield Spelling([("pip", tokens[0][1]), *plain[1:]], loose=True)
     for other in _respelled(name, plain):
         if other != plain:
@@ -231,7 +243,7 @@ def _respelled(name: str, tokens: list[Token]) -> Iterator[list[Token]]:
 def _split_values(tokens: list[Token]) -> list[Token]:
     found: list[Token] = []
     for text, muted in tokens:
-        if muted is None and _WITH_VALUE.match(text):
+        if muted is None and _value_at(text):
             option, _, value = text.partition("=")
             found += [(option, None), (value, None)]
         else:
@@ -247,7 +259,8 @@ def _joined_values(tokens: list[Token], bundling: bool) -> list[Token]:
             muted is None
             and before[1] is None
             and not text.startswith("-")
-            and _LONG.match(before[0])
+            and _is_long(before[0])
+            and "=" not in before[0]
             and (not bundling or before[0].startswith("--"))
         ):
             found[-1] = (before[0] + "=" + text, None)
@@ -261,8 +274,8 @@ def _bundles(tokens: list[Token]) -> Iterator[list[Token]]:
     merged: list[Token] = []
     apart: list[Token] = []
     for text, muted in tokens:
-        short = muted is None and _SHORT.match(text) is not None
-        if short and merged and merged[-1][1] is None and _SHORT.match(merged[-1][0]):
+        short = muted is None and _is_short(text)
+        if short and merged and merged[-1][1] is None and _is_short(merged[-1][0]):
             merged[-1] = (merged[-1][0] + text[1:], None)
         else:
             merged.append((text, muted))
@@ -270,7 +283,7 @@ def _bundles(tokens: list[Token]) -> Iterator[list[Token]]:
     yield merged
     yield apart
     for at, (text, muted) in enumerate(merged):
-        if muted is None and 3 <= len(text) <= 4 and _SHORT.match(text):
+        if muted is None and 3 <= len(text) <= 4 and _is_short(text):
             for order in list(permutations(text[1:]))[1:]:
                 yield [*merged[:at], ("-" + "".join(order), None), *merged[at + 1 :]]
             return
@@ -296,8 +309,8 @@ def _with_input(tokens: list[Token], values: Sequence[str], stdin: str | None) -
     """The program that is handed to a database, in the open; that of a language as a text."""
     name = tokens[0][0]
     if name in STATEMENTS:
-        open_: list[Token] = [(" ".join(value.split()) or '""', None) for value in values[1:]]
-        said = " ".join((stdin or "")[:_TEXT_CHARS].split())
+        open_: list[Token] = [(" ".join(bare(value).split()) or '""', None) for value in values[1:]]
+        said = " ".join(bare(stdin or "")[:_TEXT_CHARS].split())
         yield Spelling([tokens[0], *open_, *([(said, None)] if said else [])])
     elif stdin and name in PROGRAMS:
         yield Spelling([*tokens, (_shown(stdin), 0)])

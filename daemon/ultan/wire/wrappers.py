@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ultan.wire.shell_output import printed
-from ultan.wire.shell_parts import Word
+from ultan.wire.shell_parts import Word, assigned_name
 from ultan.wire.shell_tools import base_name, past_options, takes_next, without_globals
 from ultan.wire.wrapper_tables import (
     PACKAGES,
@@ -22,8 +22,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_ASSIGNED = re.compile(r"([A-Za-z_]\w*)=", re.A)
-_PYTHON = re.compile(r"(?:python|pypy)[\d.]*w?\Z")
 _SHELL_VALUES = ("-o", "+o", "-O", "+O", "--rcfile", "--init-file")
 # Of what is handed to `xargs` or `parallel` so much is looked at.
 _MOST_LINES, _MOST_HANDED, _HANDED_CHARS = 4, 50, 2000
@@ -64,7 +62,7 @@ def inside(words: Sequence[Word], stdin: str | None) -> Iterator[Inner]:
         yield Inner(words[1:2], script=values[1])
     elif name in ("at", "batch") and stdin:
         yield _read(stdin)
-    elif _PYTHON.match(name):
+    elif name.rstrip("0123456789.w") in ("python", "pypy"):
         at = past_options(values, 1, ("-W", "-X", "-m"))
         if at > 2 and "-m" in values[1:at]:
             at = values.index("-m") + 1
@@ -113,7 +111,7 @@ def _run(name: str, words: list[Word], known: list[str]) -> Iterator[Inner]:
                 return
             at = past_options(values, at, known[1:])
     assigned = []
-    while at < len(words) and _ASSIGNED.match(values[at]):
+    while at < len(words) and assigned_name(values[at]):
         key, _, value = values[at].partition("=")
         assigned.append((key, value))
         at += 1
@@ -214,9 +212,9 @@ def _env(words: Sequence[Word], values: list[str]) -> Iterator[Inner]:
     at, assigned = 1, []
     while at < len(values):
         value = values[at]
-        match = _ASSIGNED.match(value)
-        if match:
-            assigned.append((match.group(1), value[match.end() :]))
+        name = assigned_name(value)
+        if name:
+            assigned.append((name, value[len(name) + 1 :]))
         elif value in ("-u", "-C", "-P", "--unset", "--chdir"):
             at += 1
         elif value.startswith("--split-string=") or re.match(r"-[iv]*S.", value):
