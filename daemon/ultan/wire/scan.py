@@ -25,7 +25,8 @@ _EXCERPT = 280
 _LEFT_OUT = frozenset(("README.md", "index.md", "log.md"))
 _KEY = re.compile(r"([A-Za-z_][\w-]*):(?:[ ](.*))?\Z")
 # What YAML would take for something else than text, at the start of a value or inside it.
-_NOT_PLAIN = re.compile(r"[*&!|>%@`{}\[\],#?]|- |\Z")
+_NOT_PLAIN = re.compile(r"[*&!|>%@`{}\[\],#?]|-(?: |\Z)|(?:=|<<|~)?\Z")
+_FLOW_MAPPING = re.compile(r"\{(?:\s*\w+: [\w.-]+(?:,|(?=\s*\})))*\s*\}")
 _TYPES = frozenset("convention preference finding warning abstraction reference".split())
 
 
@@ -114,7 +115,9 @@ def entry(path: str, place: str) -> dict[str, object] | None:
         values = read
     if not text.strip() or "<<<<<<<" in text:
         return None
-    title = values.get("title") or _heading(body) or parts[-1].replace("-", " ")
+    given = values.get("title")
+    title = " ".join(given.split()) if isinstance(given, str) else ""
+    title = title or _heading(body) or _name_title(parts[-1])
     kind = str(values.get("type") or "reference")
     tags = values.get("tags")
     return {
@@ -160,10 +163,10 @@ def header(text: str) -> dict[str, object] | None:
 
 
 def _list(raw: str) -> object:
-    """A flow list of plain items; a flow mapping is taken as there, its content is not needed."""
+    """A flow list of plain items; a plain flow mapping is taken as there, its content is not needed."""
     if raw[0] == "{":
-        return "" if raw.endswith("}") else None
-    if not raw.endswith("]") or "[" in raw[1:]:
+        return "" if _FLOW_MAPPING.fullmatch(raw) else None
+    if not raw.endswith("]") or "[" in raw[1:] or raw[1:-1].strip().startswith(",") or ",," in raw:
         return None
     items = [_scalar(part.strip()) for part in raw[1:-1].split(",") if part.strip()]
     return None if None in items else items
@@ -184,6 +187,11 @@ def _scalar(raw: str) -> str | None:
     if _NOT_PLAIN.match(raw) or ": " in raw or raw.endswith(":") or " #" in raw:
         return None
     return raw
+
+
+def _name_title(name: str) -> str:
+    words = " ".join(name.replace("_", "-").replace("-", " ").split())
+    return words[:1].upper() + words[1:]
 
 
 def _heading(body: str) -> str:
