@@ -99,3 +99,26 @@ def test_what_a_prompt_asks_is_judged_by_a_fit_that_did_not_see_it() -> None:
     blind = replace(samples, prompts=shuffled, label=np.array([bool(p.grades) for p in shuffled]))
     column = fit.with_asks(blind, np.ones(count, dtype=bool))[:, -1]
     assert abs(np.corrcoef(column, blind.label)[0, 1]) < 0.25
+
+
+def test_an_offset_makes_the_chances_add_up() -> None:
+    rng = np.random.default_rng(8)
+    log_odds = rng.standard_normal(300) * 3 - 4
+    label = rng.random(300) < 1 / (1 + np.exp(-(log_odds + 1.5)))
+    weight = rng.uniform(0.5, 2.0, 300)
+    added = fit.offset(log_odds, label, weight)
+    chance = 1 / (1 + np.exp(-(log_odds + added)))
+    assert (weight * chance).sum() == pytest.approx((weight * label).sum())
+
+
+def test_a_note_without_hints_is_one_of_title_and_body() -> None:
+    entry = {"id": "global/a", "title": "A", "applies_when": "always", "tags": ["x"], "body": "b"}
+    labelled = fit.Labelled("one", [entry], [], 1.0)
+    assert fit.without_hints(labelled).entries == [{"id": "global/a", "title": "A", "body": "b"}]
+    assert labelled.entries == [entry]
+
+
+def test_a_note_that_does_not_say_when_it_applies_gets_the_benefit_of_the_doubt() -> None:
+    shipped = gate.load(f"{MODEL}/abc")
+    assert shipped.full is not None and shipped.full.weights["bare"] > 0
+    assert shipped.plain is not None and shipped.plain.weights["bare"] > 0

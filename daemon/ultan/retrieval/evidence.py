@@ -14,7 +14,18 @@ from ultan.wire.tokens import is_name, is_pair
 
 NAMES = (
     *("words", "coverage", "named", "dense", "stands_out", "late", "late_stands_out", "late_margin"),
-    *("reranked", "rerank", "rerank_margin", "project", "asks", "approval", "chore", "fact", *FEATURES),
+    *(
+        "reranked",
+        "rerank",
+        "rerank_margin",
+        "project",
+        "bare",
+        "asks",
+        "approval",
+        "chore",
+        "fact",
+        *FEATURES,
+    ),
 )
 # An entry stands out by its distance to the entries of these ranks, which are near the topic but not it.
 NEIGHBOURS = slice(4, 14)
@@ -32,7 +43,8 @@ class Evidence:
     neighbours among the candidates; late_margin: how far above the best of the others.
     reranked: 1 where the cross-encoder had time for the candidate; rerank, rerank_margin: its logit and how
     far that is above the best of the others; 0 where `reranked` is 0, which a gate must know of.
-    project: 1 for an entry of the project. approval, chore, fact: the form of the prompt by its words.
+    project: 1 for an entry of the project. bare: 1 for one that does not say when it applies, so that less of
+    it can meet a question. approval, chore, fact: the form of the prompt by its words.
     asks: the log-odds that a prompt with this vector is one that notes apply to; 0 where that is unknown.
 
     background: the usual cosine of neighbours, which stands in where a library is too small to have any.
@@ -77,6 +89,9 @@ class Evidence:
         ids = [id for row in rows if (id := scene.snapshot.ids[row]) is not None]
         entries = [scene.snapshot.entries[id] for id in ids]
         hashes = [scene.snapshot.marks[id].text for id in ids]
+        scene.evidence["bare"] = np.array(
+            [not entry.applies_when.strip() for entry in entries], dtype=np.float64
+        )
         worth = dict(zip(tokens, weights.tolist(), strict=True))
         scene.evidence.update(self.fields.shares(entries, hashes, worth, bm25))
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ FEATURES = (*PLAIN_FEATURES, "late", "late_stands_out", "late_margin")
 WORD_FEATURES = ("words", "coverage", "project", *FORM)
 # What shares only a common word is far down the list; among the first few the fit is a quieter one.
 WORD_SHORTLIST = 10
-ASKS = "asks"
+ASKS, BARE = "asks", "bare"
 RIDGE = 1.0
 # The vector of a prompt has hundreds of dimensions, and there are not many more prompts.
 ASKS_RIDGE = 300.0
@@ -149,6 +149,27 @@ def regress(
             break
     weights = beta[1:] / scale
     return float(beta[0] - weights @ center), weights
+
+
+def without_hints(labelled: Labelled) -> Labelled:
+    """The same set, with entries of title and body alone, as people write them who are in a hurry."""
+    stripped = [
+        {key: value for key, value in entry.items() if key not in ("applies_when", "tags")}
+        for entry in labelled.entries
+    ]
+    return replace(labelled, entries=stripped)
+
+
+def offset(log_odds: Floats, label: NDArray[np.bool_], weight: Floats) -> float:
+    """What must be added to log-odds so that they say how many apply (Newton's method in one dimension)."""
+    added = 0.0
+    for _ in range(50):
+        chance = 1 / (1 + np.exp(-np.clip(log_odds + added, -30, 30)))
+        step = float((weight * (label - chance)).sum() / ((weight * chance * (1 - chance)).sum() + 1e-9))
+        added += step
+        if abs(step) < 1e-8:
+            break
+    return added
 
 
 def fit_asks(samples: Samples, keep: NDArray[np.bool_]) -> gate.Asks:
@@ -314,6 +335,14 @@ def fit(
         }
     found["figures"] = figures
     if embedder is not None:
+        bare = collect([without_hints(one) for one in labelled], embedder, names, encoder)
+        values = with_asks(bare, everything)
+        more = offset(bias + values @ weights, bare.label, bare.weight[bare.group])
+        held = found["weights"]
+        assert isinstance(held, dict)
+        held[BARE] = round(more, 4)
+        found_bare = chances(bias + more, weights, values)
+        figures["fitted_without_hints"] = by_set(bare, [found_bare], threshold)
         asks = fit_asks(samples, everything)
         found[ASKS] = {"bias": round(asks.bias, 4), "weights": [round(float(w), 3) for w in asks.weights]}
     return found

@@ -22,10 +22,12 @@ is fitted on what it says of prompts that it was not fitted on ({fit.ASKS_FOLDS}
 the best prime_score + {fit.PRECISION_WORTH:g} * precision, summed over the sets, among those with
 silence_easy >= {fit.LEAST_SILENCE:g} on unseen prompts ({fit.FOLDS} folds, {fit.REPEATS} times).
 unseen_prompts_and_threshold: the threshold, too, is chosen without the scored prompts. fitted_without_X:
-nothing of set X was seen. Their intervals: 95 %, by bootstrap. {gate.PLAIN}: for when there are no token
-vectors. The words alone are fitted on the first set: the second, of hard negatives in plain English, teaches
-them a silence that other scripts pay for. The word lists that tell a prompt's form (wire/form.py) were
-written with the prompts of tests/evals/priming known. Refit: ultan eval fit-gate."""
+nothing of set X was seen. Their intervals: 95 %, by bootstrap. bare: fitted with all else fixed, on the same
+prompts over the entries' titles and bodies alone; fitted_without_hints tells how these fare. {gate.PLAIN}:
+for when there are no token vectors. The words alone are fitted on the first set: the second, of hard
+negatives in plain English, teaches them a silence that other scripts pay for. The word lists that tell a
+prompt's form (wire/form.py) were written with the prompts of tests/evals/priming known. Refit: ultan eval
+fit-gate."""
 
 
 def fit_gate(
