@@ -27,9 +27,9 @@ class Span(Part):
 class Turn(Part):
     """What happened between one prompt of the person and the next, of one agent.
 
-    seq: its number in the session, from 1 on, never given twice. agent_id: "" for the main agent; a subagent's
-    turn holds no word of the person's. command: the slash command that the prompt is, or "". cwd: where it was
-    typed. private turns are not among them.
+    seq: its number in the session, from 1 on, never given twice. agent_id: "" for the main agent; a
+    subagent's turn holds no word of the person's. command: the slash command that the prompt is, or "".
+    cwd: where it was typed. Private turns are not among them.
     """
 
     seq: int
