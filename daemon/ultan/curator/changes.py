@@ -6,8 +6,9 @@ try on a copy.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ultan.curator.actions import (
     AddWikilink,
@@ -54,14 +55,28 @@ class Circumstances:
     quote: str = ""
     strength: float = 0.5
     supersedes: tuple[str, ...] = ()
-    source_more: Mapping[str, str] = field(default_factory=dict)
+
+
+def stamped(at: Circumstances) -> dict[str, object]:
+    """Circumstances as a record keeps them; `now` is when it is carried out."""
+    found = dataclasses.asdict(at)
+    del found["now"]
+    return found
+
+
+def restored(values: Mapping[str, object], now: float) -> Circumstances:
+    """The circumstances that a record keeps. Raises TypeError or ValueError for what is none."""
+    fields = dict(values)
+    for name in ("identities", "supersedes"):
+        fields[name] = tuple(str(item) for item in fields.get(name) or ())  # type: ignore[attr-defined]
+    return Circumstances(now=now, **fields)  # type: ignore[arg-type]
 
 
 def create(draft: Draft, action: CreateEntry, at: Circumstances) -> str:
     """Write a new entry; returns the id that it got: its folder may be full, its name taken."""
     id = place(draft, action.id, action.tags)
     body = linked(draft, action.body, action.links, id)
-    source = {"by": at.by, "session": at.session, "project": at.project, "quote": at.quote, **at.source_more}
+    source = {"by": at.by, "session": at.session, "project": at.project, "quote": at.quote}
     fields: dict[str, FieldValue] = {
         "id": id,
         "title": action.title,

@@ -29,6 +29,10 @@ class Draft:
         other._before, other._after = dict(self._before), dict(self._after)
         return other
 
+    def take(self, other: Draft) -> None:
+        """Become what a copy was made into."""
+        self._before, self._after = dict(other._before), dict(other._after)
+
     def raw(self, path: str) -> bytes | None:
         """A file's bytes after the changes so far."""
         if path in self._after:

@@ -126,7 +126,7 @@ def is_bare_approval(text: str) -> bool:
     """Whether a turn of the person's only agrees."""
     form = form_of(text)
     words = re.findall(r"[\w'’-]+", text.casefold())
-    return form.approval or form.empty or (bool(words) and len(words) <= 6 and _AGREEING.issuperset(words))
+    return form.approval or form.empty or (len(words) <= 6 and _AGREEING.issuperset(words))
 
 
 def _source(turns: Sequence[Turn], quote: str) -> Source:

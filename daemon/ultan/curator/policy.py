@@ -18,9 +18,7 @@ RESTRUCTURES = frozenset(("archive_entry", "split_folder", "merge_entries", "mov
 # Counts an entry's use, changes nothing that it says.
 COUNTS = frozenset(("reinforce", "mark_used"))
 # Needs no word of anybody's: it adds no claim.
-UNGROUNDED = frozenset(
-    ("split_folder", "move_entry", "archive_entry", "add_wikilink", "write_readme", "noop")
-)
+UNGROUNDED = frozenset((*RESTRUCTURES, "add_wikilink", "write_readme"))
 # What only the person's own words may make or change.
 RULES = frozenset(("convention", "preference", "warning", "abstraction", "reference"))
 
@@ -29,8 +27,8 @@ RULES = frozenset(("convention", "preference", "warning", "abstraction", "refere
 class Facts:
     """What is known of one action by program.
 
-    kind: its `action`. type: of the entry that it makes or changes, "" for none. source: who said the strongest
-    of its evidence; says_more: its text holds what the person did not say. invalid: what is wrong
+    kind: its `action`. type: of the entry that it makes or changes, "" for none. source: who said the
+    strongest of its evidence; says_more: its text holds what the person did not say. invalid: what is wrong
     with it, "" for nothing. duplicate: id of an entry that says the same. refused: why its text may not be
     kept again (rejected, forgotten). approval, pinned, hand_edited, block: what an entry is that it touches.
     changed: what it was decided on is no longer so. successor: whether a deprecation names what holds.
@@ -146,6 +144,8 @@ def _held_back(facts: Facts) -> str:
         return "the entry was written or edited by hand"
     if facts.makes_block:
         return "it would stop a tool"
+    if facts.says_more:
+        return "it says more than the entries do"
     if facts.readme_prose:
         return "the folder has a text of the person's own"
     if facts.changed:

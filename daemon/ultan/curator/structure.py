@@ -105,14 +105,14 @@ def relocate(draft: Draft, moves: Mapping[str, str], at: Circumstances) -> None:
         draft.put(new + ".md", edit(after, fields, at.now, entry.path) if fields else after)
     for id in sorted(draft.ids() - set(moves.values())):
         other = draft.entry(id)
-        raw = draft.raw(other.path) if other is not None else None
-        if other is None or raw is None or not other.readable:
+        before = draft.raw(other.path) if other is not None else None
+        if other is None or before is None or not other.readable:
             continue
-        changed = repoint_file(raw, dict(moves), names, id)
+        changed = repoint_file(before, dict(moves), names, id)
         for key, ids in (("supersedes", other.supersedes), ("superseded_by", other.superseded_by)):
             if any(one in moves for one in ids):
                 changed = set_field(changed, key, [moves.get(one, one) for one in ids], other.path)
-        if changed != raw:
+        if changed != before:
             curated = not other.hand_edited
             draft.put(other.path, with_hash(changed, other.path) if curated else changed)
 
